@@ -1,0 +1,1 @@
+"""Cosmolabe: the measuring instrument for world models and video generators."""

@@ -1,0 +1,1 @@
+"""Protocol-level measurement: windows drawn, statistics, comparison."""

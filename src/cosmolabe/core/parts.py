@@ -1,0 +1,40 @@
+"""Finds parts: our own by file name, other people's by entry point."""
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+ATTRIBUTES = {
+    "games": "GAME",
+    "scenarios": "SCENARIOS",
+    "models": "MODEL",
+    "metrics": "METRIC",
+    "judges": "JUDGE",
+}
+"""Each kind of part and the one object its file offers."""
+
+
+@cache
+def names(kind: str) -> tuple[str, ...]:
+    """All parts of a kind, ours first, each in alphabetical order."""
+    package = importlib.import_module(f"cosmolabe.{kind}")
+    ours = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
+    theirs = sorted(point.name for point in _entry_points(kind) if point.name not in ours)
+    return (*ours, *theirs)
+
+
+def load(kind: str, name: str) -> Any:  # noqa: ANN401 - each kind has its own type
+    """The part named `name`; an unknown name is refused with the names there are."""
+    if name not in names(kind):
+        raise ValueError(f"no {kind[:-1]} named '{name}'; have {list(names(kind))}")
+    for point in _entry_points(kind):
+        if point.name == name:
+            return point.load()
+    module = importlib.import_module(f"cosmolabe.{kind}.{name}")
+    return getattr(module, ATTRIBUTES[kind])
+
+
+def _entry_points(kind: str) -> list[metadata.EntryPoint]:
+    return list(metadata.entry_points(group=f"cosmolabe.{kind}"))

@@ -1,0 +1,1 @@
+"""From play to tensors: players, collecting, stores, windows, envelopes, video, damage."""

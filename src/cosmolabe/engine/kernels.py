@@ -1,0 +1,211 @@
+"""Runs any game's rules over a batch of worlds, and turns compact rows into dense tensors.
+
+The game's kernels come in as first-class functions: one driver, compiled once, serves all games
+and calls the very same `step` whether one world runs or four thousand.
+"""
+
+import numpy as np
+from numba import njit, types
+
+from cosmolabe.core.fields import FIELDS_START
+from cosmolabe.engine.compiling import rule
+from cosmolabe.engine.game import SKIP, TERMINATED
+from cosmolabe.engine.rng import uniform_at
+
+_WORLD, _NUMBERS = types.float64[::1], types.float64[::1]
+_STEP = types.FunctionType(types.void(_WORLD, types.int64, _NUMBERS))
+_RESET = _STEP
+_DECIDE = types.FunctionType(types.int64(_WORLD, _NUMBERS, _NUMBERS))
+_WORLDS = types.float64[:, ::1]
+_PUBLIC = types.float32[:, :, ::1]
+
+
+@njit(
+    types.void(_STEP, _WORLDS, types.uint8[:, ::1], _WORLDS, _PUBLIC, types.int64[::1]),
+    cache=True,
+    nogil=True,
+)
+def simulate(step, worlds, actions, parameters, public, lengths):
+    """Play given actions. worlds (B, D) change in place; public (B, T + 1, P) gets every state.
+
+    `parameters` has one row for all worlds or one for each. lengths[b] counts the states written,
+    the first included; a world stops where it terminates.
+    """
+    num_columns = public.shape[2]
+    shared = parameters.shape[0] == 1
+    for b in range(worlds.shape[0]):
+        world = worlds[b]
+        constants = parameters[0 if shared else b]
+        for c in range(num_columns):
+            public[b, 0, c] = world[c]
+        t = 0
+        while t < actions.shape[1] and world[TERMINATED] == 0.0:
+            step(world, np.int64(actions[b, t]), constants)
+            t += 1
+            for c in range(num_columns):
+                public[b, t, c] = world[c]
+        lengths[b] = t + 1
+
+
+@njit(types.void(_STEP, _WORLDS, types.uint8[:, ::1], _WORLDS), cache=True, nogil=True)
+def advance(step, worlds, actions, parameters):
+    """Play given actions without writing states; worlds (B, D) change in place."""
+    shared = parameters.shape[0] == 1
+    for b in range(worlds.shape[0]):
+        world = worlds[b]
+        constants = parameters[0 if shared else b]
+        for t in range(actions.shape[1]):
+            if world[TERMINATED] != 0.0:
+                break
+            step(world, np.int64(actions[b, t]), constants)
+
+
+@njit(
+    types.void(
+        _STEP,
+        _DECIDE,
+        _WORLDS,
+        _WORLDS,
+        types.uint64[:, ::1],
+        types.int64,
+        types.float64,
+        types.int64,
+        types.uint8[:, ::1],
+        _WORLDS,
+        types.int64,
+        types.int64[::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def play(
+    step,
+    decide,
+    worlds,
+    parameters,
+    player_keys,
+    num_actions,
+    randomness,
+    hold,
+    actions,
+    keyframes,
+    keyframe_every,
+    lengths,
+):
+    """Let a player choose. Each decision stands for `hold` ticks; with chance `randomness` it is
+    drawn evenly from all actions (1 makes the random player), else `decide` makes it.
+
+    actions (B, T) and lengths (B,) (states, the first included) are written; keyframes
+    (B * ceil(T / keyframe_every), D) gets the whole world at t = 0, keyframe_every, ...
+    """
+    num_ticks = actions.shape[1]
+    per_world = (num_ticks + keyframe_every - 1) // keyframe_every
+    shared = parameters.shape[0] == 1
+    luck = np.zeros(2)
+    for b in range(worlds.shape[0]):
+        world = worlds[b]
+        constants = parameters[0 if shared else b]
+        action = np.int64(0)
+        t = 0
+        while t < num_ticks and world[TERMINATED] == 0.0:
+            if t % keyframe_every == 0:
+                row = b * per_world + t // keyframe_every
+                for c in range(worlds.shape[1]):
+                    keyframes[row, c] = world[c]
+            if t % hold == 0:
+                low, high = player_keys[b, 0], player_keys[b, 1]
+                tick = np.uint64(t)
+                whim = uniform_at(low, high, tick, np.uint64(1))
+                if whim < randomness:
+                    draw = uniform_at(low, high, tick, np.uint64(2))
+                    action = np.int64(draw * num_actions)
+                else:
+                    luck[0] = uniform_at(low, high, tick, np.uint64(3))
+                    luck[1] = uniform_at(low, high, tick, np.uint64(4))
+                    action = decide(world, constants, luck)
+            actions[b, t] = action
+            step(world, action, constants)
+            t += 1
+        lengths[b] = t + 1
+
+
+@rule
+def _fill_history(public, target, scale, wraps, skip, c, slot, column, states, history):
+    alive = -1
+    for k in range(target.shape[0]):
+        if target[k] == slot * states.shape[2] + 2:
+            alive = k
+    for t in range(skip, public.shape[0]):
+        for lag in range(1, 3):
+            newer, older = t - lag + 1, t - lag
+            if older < 0:
+                continue
+            if alive >= 0 and (public[newer, alive] < 0.5 or public[older, alive] < 0.5):
+                continue
+            delta = np.float32(public[newer, c] * scale[c]) - np.float32(
+                public[older, c] * scale[c]
+            )
+            if wraps:
+                delta = delta - np.floor(delta + np.float32(0.5))
+            states[t - skip, slot, history + 2 * (lag - 1) + column] = delta
+
+
+@njit(
+    types.void(
+        types.float32[:, ::1],
+        types.int64[::1],
+        types.float64[::1],
+        types.float32[:, ::1],
+        types.boolean[::1],
+        types.int64,
+        types.float32[:, :, ::1],
+        types.float32[:, ::1],
+        types.boolean[::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def expand(public, target, scale, template, wrap, skip, states, numbers, terminal):
+    """Dense tensors of consecutive compact rows (T, P).
+
+    states (T - skip, N, S), numbers (T - skip, G), terminal (T - skip,). The first `skip` rows
+    (0, 1 or 2) only feed the history deltas of the rows after them. A delta is 0 where the
+    entity was dead at either end.
+    """
+    num_slots, num_state = template.shape
+    history = num_state - 4
+    for t in range(skip, public.shape[0]):
+        out = t - skip
+        flat = states[out].reshape(num_slots * num_state)
+        row = public[t]
+        flat[:] = template.reshape(num_slots * num_state)
+        numbers[out, :] = 0.0
+        for c in range(target.shape[0]):
+            place = target[c]
+            if place >= 0:
+                flat[place] = row[c] * scale[c]
+            elif place != SKIP:
+                numbers[out, -1 - place] = row[c] * scale[c]
+        terminal[out] = row[TERMINATED] != 0.0
+    for c in range(target.shape[0]):
+        place = target[c]
+        if place < 0:
+            continue
+        column = place % num_state
+        if column > 1:
+            continue
+        _fill_history(
+            public,
+            target,
+            scale,
+            wrap[column],
+            skip,
+            c,
+            place // num_state,
+            column,
+            states,
+            history,
+        )
+
+
+assert FIELDS_START == 5, "expand relies on x, y, alive, vx, vy standing first"

@@ -1,0 +1,1 @@
+"""The worlds: one file each, whose name is the game's name."""

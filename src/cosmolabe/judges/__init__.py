@@ -1,0 +1,1 @@
+"""Judges turn rollouts into readings."""

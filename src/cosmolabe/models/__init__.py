@@ -1,0 +1,1 @@
+"""World models: one file each, whose name is the model's name."""

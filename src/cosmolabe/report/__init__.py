@@ -1,0 +1,1 @@
+"""Reports, drawn from records and nothing else."""
