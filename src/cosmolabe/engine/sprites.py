@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from cosmolabe.engine.sprite_art import ART
+
 SIDE = 12  # pixels of a sprite's side
 
 INK = {
@@ -28,20 +30,10 @@ INK = {
 }
 """Letters and their colours, red green blue."""
 
-ART: dict[str, str] = {
-    "bat_plain": "/".join(["....wwww...."] * 12),
-    "bat_striped": "/".join(["....wwww....", "....rrrr...."] * 6),
-    "bat_neon": "/".join(["....cwwc...."] * 12),
-    "bat_wood": "/".join(["....nonn....", "....nnon...."] * 6),
-    "bat_gold": "/".join(["....yyoy...."] * 12),
-    "bat_ice": "/".join(["....wccb....", "....cwcb...."] * 6),
-}
-"""Sprite name to its rows, joined by '/'."""
-
 
 @lru_cache(maxsize=256)
 def sprite_sheet(names: tuple[str, ...]) -> np.ndarray:
-    """The named sprites, uint8 (sprite, SIDE, SIDE, RGBA); at least one row so kernels may index."""
+    """The named sprites, uint8 (sprite, SIDE, SIDE, RGBA); never without a row."""
     sheet = np.zeros((max(len(names), 1), SIDE, SIDE, 4), np.uint8)
     for art, name in zip(sheet, names, strict=False):
         if name not in ART:
