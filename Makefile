@@ -1,0 +1,43 @@
+# Each target does all of its own set-up, so a fresh clone needs nothing but Python 3.11+ and make.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 1
+export OMP_WAIT_POLICY ?= passive
+export PYTHONWARNINGS ?= default
+
+.PHONY: demo test lint bench clean setup
+
+setup: $(VENV)/.ready
+
+# A CPU build of torch where one lies on the machine's disk, else whatever the index offers.
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Cosmolabe needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) (a few minutes the first time)"
+	@$(BIN)/pip install -q --disable-pip-version-check -U "pip>=25.1"
+	@$(BIN)/python -c 'import torch' 2>/dev/null \
+		|| $(BIN)/pip install -q --disable-pip-version-check "torch==2.13.0+cpu" 2>/dev/null \
+		|| $(BIN)/pip install -q --disable-pip-version-check "torch>=2.6"
+	@$(BIN)/pip install -q --disable-pip-version-check -e ".[torch,video,report,play]" --group test --group lint
+	@touch $@
+
+demo: setup
+	@$(BIN)/cosmolabe demo --out runs/demo
+
+test: setup
+	@$(BIN)/python -m pytest -q
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ty check src
+	@$(BIN)/lint-imports
+
+bench: setup
+	@$(BIN)/pip install -q --disable-pip-version-check --group bench
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) runs benchmarks/out .pytest_cache .ruff_cache .hypothesis
