@@ -1,0 +1,157 @@
+"""What a report says, as plain values: the page, the JSON and the Parquet tables say the same."""
+
+import math
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cosmolabe.core.reading import Reading
+from cosmolabe.report.folder import Row, Run, number
+from cosmolabe.report.limits import LIMITS
+
+SHOWN_HORIZONS = (1, 2, 5, 10, 20, 50, 100)
+MOST_NAMED = 100
+"""Skipped inputs named one by one in the page; clips.jsonl and report.json name all."""
+EXTREMES = 5
+
+
+@dataclass(frozen=True)
+class KindRow:
+    """How one kind of entity fared."""
+
+    game: str
+    model: str
+    kind: str
+    cells: tuple[Row | None, ...]
+    """{position_l1, alive_f1, n} per shown horizon."""
+
+
+def subject(run: Run) -> str:
+    """Who was judged on what, in a few words."""
+    models = sorted({r.model for r in run.readings if r.model})
+    games = sorted({r.game for r in run.readings if r.game})
+    what = ", ".join(models) or "world model"
+    where = ", ".join(games) if len(games) <= 3 else f"{len(games)} games"
+    return f"{what} on {where}" if where else what
+
+
+def headlines(readings: list[Reading]) -> list[Reading]:
+    """The readings that get a needle: those that know both what nothing and what truth scores."""
+    whole = [r for r in readings if r.horizon is None]
+    known = [r for r in whole if math.isfinite(r.floor) and math.isfinite(r.ceiling)]
+    return known or whole[:4] or readings[:4]
+
+
+def share_of_the_way(reading: Reading) -> float:
+    """How far the value has come from floor to ceiling; NaN where either is unknown."""
+    span = reading.ceiling - reading.floor
+    return (reading.value - reading.floor) / span if span else math.nan
+
+
+def verdict(reading: Reading) -> str:
+    """One sentence about where the reading stands."""
+    if math.isnan(reading.value):
+        return reading.why or "not measured"
+    share = share_of_the_way(reading)
+    if not math.isfinite(share):
+        return ""
+    if (reading.floor, reading.ceiling) == (0, 1):
+        return ""  # the value says it already
+    better = reading.direction != "lower"
+    low, high = (reading.low, reading.high) if better else (-reading.high, -reading.low)
+    floor = reading.floor if better else -reading.floor
+    if share < 0 and high < floor:
+        return "worse than doing nothing"
+    if low <= floor:
+        return "not told apart from doing nothing"
+    return f"{share:.0%} of the way from doing nothing to the real thing"
+
+
+def game_table(readings: list[Reading]) -> tuple[list[str], list[Row]]:
+    """The headline metrics (and skill) as columns, one row per game and model."""
+    whole = [r for r in readings if r.horizon is None and r.game]
+    shown = headlines(whole) + [r for r in whole if r.metric == "skill"]
+    columns = list(dict.fromkeys(r.metric for r in shown))
+    rows: dict[tuple[str, str], Row] = {}
+    for reading in shown:
+        row = rows.setdefault(
+            (reading.game, reading.model),
+            {"game": reading.game, "model": reading.model, "cells": dict.fromkeys(columns)},
+        )
+        row["cells"][reading.metric] = reading
+    return columns, list(rows.values())
+
+
+def kind_table(rows: list[Row]) -> tuple[list[int], list[KindRow]]:
+    """Rows of kinds.json side by side over a few horizons."""
+    found = sorted({int(h) for h in (number(r.get("horizon")) for r in rows) if h == h})
+    horizons = [h for h in found if h in SHOWN_HORIZONS or h == found[-1] or len(found) <= 6]
+    table: dict[tuple[str, str, str], dict[int, Row]] = {}
+    for row in rows:
+        key = (str(row.get("game")), str(row.get("model")), str(row.get("kind")))
+        cell = {name: number(row.get(name)) for name in ("position_l1", "alive_f1", "n")}
+        table.setdefault(key, {})[int(number(row.get("horizon")))] = cell
+    kinds = [KindRow(*key, tuple(cells.get(h) for h in horizons)) for key, cells in table.items()]
+    return horizons, kinds
+
+
+def reasons(skipped: list[Row]) -> list[Row]:
+    """How often each reason for not counting an input occurred, most often first."""
+    counts = Counter(
+        (str(r.get("status")), str(r.get("why") or "no reason given")) for r in skipped
+    )
+    return [{"status": status, "why": why, "count": n} for (status, why), n in counts.most_common()]
+
+
+def extremes(windows: list[Row]) -> tuple[list[Row], list[Row]]:
+    """The windows with the lowest and with the highest final score."""
+    scored = [
+        r for r in windows if r.get("status") == "ok" and number(r.get("final")) == r["final"]
+    ]
+    scored.sort(key=lambda row: row["final"])
+    count = min(EXTREMES, len(scored) // 2)
+    return scored[:count], scored[::-1][:count]
+
+
+def limits(run: Run) -> list[Row]:
+    """What the judges that looked do not measure."""
+    return [
+        {"judge": judge, "limits": list(LIMITS.get(judge, ()))}
+        for judge in dict.fromkeys(r.judge for r in run.readings)
+    ]
+
+
+def content(run: Run) -> Row:
+    """The whole report as one tree, for report.json."""
+    horizons, kinds = kind_table(run.kinds)
+    lowest, highest = extremes(run.windows)
+    return {
+        "schema": 1,
+        "subject": subject(run),
+        "headlines": [asdict(r) | {"verdict": verdict(r)} for r in headlines(run.readings)],
+        "readings": [asdict(r) for r in run.readings],
+        "curves": run.curves,
+        "kinds": {"horizons": horizons, "rows": [asdict(k) for k in kinds]},
+        "windows": {
+            "judged": len(run.windows) - len(run.skipped),
+            "lowest": lowest,
+            "highest": highest,
+            "reasons": reasons(run.skipped),
+            "skipped": run.skipped,
+        },
+        "clips": [
+            {"name": c.name, "caption": c.caption, "frames": len(c.true), "fps": c.fps}
+            for c in run.clips
+        ],
+        "limits": limits(run),
+        "record": run.record,
+    }
+
+
+def flat(value: Any, name: str = "") -> list[tuple[str, str]]:  # noqa: ANN401 - any record
+    """A record's tree as (dotted name, text) lines."""
+    if isinstance(value, dict) and value:
+        return [line for key in value for line in flat(value[key], f"{name}.{key}".strip("."))]
+    if isinstance(value, (list, tuple)):
+        return [(name, ", ".join(str(item) for item in value) or "none")]
+    return [(name, "none" if value in ({}, None, "") else str(value))]

@@ -1,0 +1,134 @@
+"""A run folder as the report reads it: records and nothing else."""
+
+import json
+import math
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+
+from cosmolabe.core.reading import Reading
+from cosmolabe.core.record import read_json, read_readings
+
+LARGEST_MEDIA = 512 * 2**20  # bytes once unpacked; a stranger's archive may claim any size
+SMALLEST_SIDE = 8  # pixels
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Clip:
+    """True and imagined frames of the same moments."""
+
+    name: str
+    true: UInt8[np.ndarray, "time height width 3"]
+    imagined: UInt8[np.ndarray, "time height width 3"]
+    fps: float
+    caption: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything a run left behind."""
+
+    folder: Path
+    readings: list[Reading]
+    record: Row
+    windows: list[Row] = field(default_factory=list)
+    """One row per judged window, as in clips.jsonl."""
+    curves: list[Row] = field(default_factory=list)
+    kinds: list[Row] = field(default_factory=list)
+    clips: list[Clip] = field(default_factory=list)
+
+    @property
+    def skipped(self) -> list[Row]:
+        """Windows that were skipped or invalid, in file order."""
+        return [row for row in self.windows if row.get("status") != "ok"]
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder; readings.json and record.json must be there, the rest may be missing."""
+    if not folder.is_dir():
+        raise ValueError(f"no run folder {folder}; `cosmolabe judge --out FOLDER` makes one")
+    record = read_json(folder / "record.json")
+    if not isinstance(record, dict):
+        raise ValueError(f"{folder / 'record.json'}: expected one record, got a list or a value")
+    return Run(
+        folder=folder,
+        readings=read_readings(folder / "readings.json"),
+        record=record,
+        windows=_lines(folder / "clips.jsonl"),
+        curves=_rows(folder / "curves.json"),
+        kinds=_rows(folder / "kinds.json"),
+        clips=[_clip(path) for path in sorted((folder / "media").glob("*.npz"))],
+    )
+
+
+def number(value: Any) -> float:  # noqa: ANN401 - whatever a record holds
+    """The value as a float; null, text and anything else that is no number is NaN."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return math.nan
+    return float(value)
+
+
+def _rows(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    rows = read_json(path)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"{path}: expected a list of rows")
+    return rows
+
+
+def _lines(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    rows = []
+    with path.open(encoding="utf-8") as file:
+        for index, line in enumerate(file, 1):
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise ValueError(f"{path}, line {index}: not valid JSON ({error})") from None
+            if not isinstance(row, dict):
+                raise ValueError(f"{path}, line {index}: expected one row, got {line.strip()!r}")
+            rows.append(row)
+    return rows
+
+
+def _clip(path: Path) -> Clip:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > LARGEST_MEDIA:
+            raise ValueError(f"{path}: {size / 2**20:.0f} MiB unpacked; at most 512 MiB are shown")
+        with np.load(path, allow_pickle=False) as data:
+            clip = Clip(
+                path.stem,
+                _frames(path, "true", data["true"]),
+                _frames(path, "imagined", data["imagined"]),
+                float(data["fps"]),
+                str(data["caption"]),
+            )
+    except (zipfile.BadZipFile, OSError, KeyError, EOFError, TypeError) as error:
+        raise ValueError(f"{path} is no clip of true and imagined frames ({error})") from None
+    if clip.true.shape != clip.imagined.shape:
+        raise ValueError(
+            f"{path}: true frames {clip.true.shape} and imagined {clip.imagined.shape} differ"
+        )
+    if not (math.isfinite(clip.fps) and clip.fps > 0):
+        raise ValueError(f"{path}: fps must be positive; got {clip.fps}")
+    return clip
+
+
+def _frames(path: Path, name: str, frames: np.ndarray) -> np.ndarray:
+    fits = frames.ndim == 4 and frames.shape[-1] == 3 and frames.dtype == np.uint8
+    if not fits or len(frames) == 0 or min(frames.shape[1:3]) < SMALLEST_SIDE:
+        raise ValueError(
+            f"{path}: '{name}' must be uint8 (time, height, width, 3); got {frames.dtype} "
+            f"{frames.shape}"
+        )
+    return frames

@@ -1,0 +1,27 @@
+"""What each judge does not measure, said beside its readings."""
+
+LIMITS = {
+    "state": (
+        "How anything looks: it reads positions, life and fields, never a picture.",
+        "Whether another future would have been possible: where chance decides, a legal future "
+        "that differs from the true one costs as much as a wrong one. The stochastic ceiling "
+        "says how much that is.",
+        "Which error hurts: every mutable slot counts alike, a ball as much as a brick.",
+        "Anything beyond the last horizon shown, or between the windows drawn.",
+    ),
+    "vqa": (
+        "What no question asks: only the action and the character are asked about.",
+        "Clips whose action shows no visible effect; they are dropped and counted.",
+    ),
+    "physics": (
+        "What does not move: clips with too little motion are not scored.",
+        "Whether the action was obeyed, or whether the clip is the one that was asked for.",
+    ),
+}
+"""By judge; a judge that is not listed says nothing of its own."""
+
+QUESTIONS = {
+    "state": "Does the imagined state stay close to the true one?",
+    "vqa": "Was the action carried out, is the character still itself?",
+    "physics": "How badly is physics violated?",
+}

@@ -1,0 +1,92 @@
+"""Writes the page: one file, no network, nothing from a stranger unescaped."""
+
+import base64
+import hashlib
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from cosmolabe.core.record import write_json
+from cosmolabe.report import content, curves, gauge, limits, strips, tables
+from cosmolabe.report.folder import read_run
+
+HERE = Path(__file__).parent
+
+
+def write_report(folder: Path) -> Path:
+    """Write report.html, report.json and two Parquet tables from a run folder's records."""
+    run = read_run(folder)
+    horizons, kinds = content.kind_table(run.kinds)
+    columns, games = content.game_table(run.readings)
+    lowest, highest = content.extremes(run.windows)
+    page = render(
+        "report.html",
+        {
+            "run": run,
+            "subject": content.subject(run),
+            "headlines": [(r, gauge.gauge_of(r)) for r in content.headlines(run.readings)],
+            "columns": columns,
+            "games": games,
+            "horizons": horizons,
+            "kinds": kinds,
+            "lowest": lowest,
+            "highest": highest,
+            "reasons": content.reasons(run.skipped),
+            "named": run.skipped[: content.MOST_NAMED],
+            "limits": content.limits(run),
+            "record": content.flat(run.record),
+            "curves": curves.draw_curves(run.curves) if run.curves else [],
+            "lines": curves.LINES,
+            "strips": [strips.strip_of(clip) for clip in run.clips],
+            "questions": limits.QUESTIONS,
+            "verdict": content.verdict,
+        },
+    )
+    path = write_page(folder / "report.html", page)
+    write_json(folder / "report.json", content.content(run))
+    tables.write_tables(run, folder)
+    return path
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template of this folder, style and script inlined."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["figure"] = figure
+    script = (HERE / "player.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template(template).render(
+        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_hash=digest,
+        isfinite=math.isfinite,
+        **values,
+    )
+
+
+def write_page(path: Path, page: str) -> Path:
+    """Whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(page, encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+def figure(value: float | int | None) -> str:
+    """A number as people read it; a missing one is a dash, never 0."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 10):
+        return f"{value:,.0f}".replace(",", "\u2009")
+    if value == 0 or 0.001 <= abs(value) < 1000:
+        return f"{value:.3f}".replace("-", "−")
+    return f"{value:.3g}".replace("-", "−")
