@@ -1,0 +1,240 @@
+"""One file of named arrays, compressed and checksummed: JSON header, then blobs. No code in it.
+
+Layout: MAGIC, the header's length (8 bytes, little end first), the header's xxh3 (8 bytes), the
+header (UTF-8 JSON), then the arrays' bytes. A reader trusts no number before it has checked it.
+"""
+
+import json
+import math
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+import zstandard
+
+SCHEMA = 1
+MAGIC = b"COSMOLABE ARRAYS\n"
+MAX_HEADER = 1 << 26  # bytes
+MAX_ARRAY = 1 << 36  # bytes of one array, unpacked
+LEVEL = 3  # zstd
+DTYPES = ("uint8", "uint16", "uint32", "uint64", "int16", "int32", "int64", "float32", "float64")
+CODECS = ("raw", "zstd", "columns")
+_FOREIGN = (
+    (b"PK\x03\x04", "a zip archive (.npz or a torch checkpoint, perhaps)"),
+    (b"\x80", "a pickle"),
+    (b"\x93NUMPY", "a .npy file"),
+    (b"ARROW1", "an Arrow file"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x28\xb5\x2f\xfd", "a bare zstd stream"),
+)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What a header says of one array."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    codec: str
+    offset: int
+    size: int
+    xxh3: str
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the unpacked array."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+def refuse_link(path: Path) -> None:
+    """A store's files are plain files: a link could show one thing and read another."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        raise ValueError(f"no file {path}; was it moved or never finished?") from None
+    if stat.S_ISLNK(mode):
+        raise ValueError(f"{path} is a symbolic link; put the file itself there")
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{path} is not a plain file; put the file itself there")
+
+
+def write_arrays(
+    path: Path,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    codecs: Mapping[str, str] | None = None,
+) -> str:
+    """Write whole or not at all; gives the xxh3 of the whole file.
+
+    `codecs` names how an array is packed: `zstd` (the default), `raw`, or `columns` for a table
+    (row, column) whose columns change little from row to row.
+    """
+    blobs, entries, offset = [], [], 0
+    for name, array in arrays.items():
+        assert array.dtype.name in DTYPES, array.dtype
+        codec = (codecs or {}).get(name, "zstd")
+        blob = _pack(np.ascontiguousarray(array), codec)
+        digest = xxhash.xxh3_64_hexdigest(blob)
+        shape = list(array.shape)
+        entries.append([name, array.dtype.name, shape, codec, offset, len(blob), digest])
+        blobs.append(blob)
+        offset += len(blob)
+    header = json.dumps(
+        {"schema": SCHEMA, "meta": dict(meta), "arrays": entries}, allow_nan=False, sort_keys=True
+    ).encode()
+    head = b"".join(
+        (MAGIC, len(header).to_bytes(8, "little"), xxhash.xxh3_64_digest(header), header)
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    whole = xxhash.xxh3_64()
+    with part.open("wb") as file:
+        for blob in (head, *blobs):
+            file.write(blob)
+            whole.update(blob)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    return whole.hexdigest()
+
+
+def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Packed], int]:
+    """The meta data, what each array is, and where the blobs begin."""
+    refuse_link(path)
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC) + 16)
+        _check_magic(path, head)
+        length = int.from_bytes(head[len(MAGIC) : len(MAGIC) + 8], "little")
+        if len(head) < len(MAGIC) + 16 or length > MAX_HEADER:
+            raise ValueError(f"{path}: the header is cut short or damaged; copy the file again")
+        header = file.read(length)
+    if len(header) < length:
+        raise ValueError(f"{path} is cut short inside its header; copy the file again")
+    if xxhash.xxh3_64_digest(header) != head[len(MAGIC) + 8 :]:
+        raise ValueError(f"{path}: the header is damaged (checksum); copy the file again")
+    content = json.loads(header)
+    if content.get("schema") != SCHEMA:
+        raise ValueError(
+            f"{path} has schema {content.get('schema')}, this version reads {SCHEMA}; "
+            f"open it with the version that wrote it"
+        )
+    start = len(head) + length
+    arrays = {row[0]: _entry(path, row) for row in content["arrays"]}
+    end = start + max((a.offset + a.size for a in arrays.values()), default=0)
+    size = path.stat().st_size
+    if size != end:
+        what = "is cut short" if size < end else "has bytes after its end"
+        raise ValueError(f"{path} {what}: {size} bytes, its header says {end}; copy it again")
+    return content["meta"], arrays, start
+
+
+def read_arrays(
+    path: Path, names: Iterable[str] | None = None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The meta data and the arrays asked for (all by default), each checked before unpacking."""
+    meta, entries, start = read_header(path)
+    missing = [name for name in names or () if name not in entries]
+    if missing:
+        raise ValueError(f"{path} has no array {missing}; have {sorted(entries)}")
+    arrays = {}
+    with path.open("rb") as file:
+        for name in names or entries:
+            entry = entries[name]
+            file.seek(start + entry.offset)
+            arrays[name] = _unpack(path, entry, file.read(entry.size))
+    return meta, arrays
+
+
+def file_digest(path: Path) -> str:
+    """xxh3 of the whole file."""
+    refuse_link(path)
+    whole = xxhash.xxh3_64()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            whole.update(piece)
+    return whole.hexdigest()
+
+
+def shuffle_columns(table: np.ndarray) -> bytes:
+    """A (row, column) table column by column and byte by byte, each row XORed with the one before.
+
+    What does not change becomes zeros, and the slow high bytes of a number stand together.
+    """
+    width = table.dtype.itemsize
+    words = table.view(f"u{width}").copy()
+    words[1:] ^= table.view(f"u{width}")[:-1]
+    planes = words.T.copy().view(np.uint8).reshape(table.shape[1], table.shape[0], width)
+    return planes.transpose(0, 2, 1).tobytes()
+
+
+def unshuffle_columns(data: bytes, num_rows: int, num_columns: int, dtype: str) -> np.ndarray:
+    """The table that `shuffle_columns` took apart."""
+    width = np.dtype(dtype).itemsize
+    planes = np.frombuffer(data, np.uint8).reshape(num_columns, width, num_rows)
+    words = np.ascontiguousarray(planes.transpose(0, 2, 1)).view(f"u{width}")[..., 0]
+    return np.ascontiguousarray(np.bitwise_xor.accumulate(words, axis=1).T).view(dtype)
+
+
+def _check_magic(path: Path, head: bytes) -> None:
+    if head.startswith(MAGIC):
+        return
+    for start, what in _FOREIGN:
+        if head.startswith(start):
+            raise ValueError(
+                f"{path} is {what}, not a file of arrays; it was not opened. "
+                f"Bring other data in with `cosmolabe import`"
+            )
+    what = "is empty" if not head else "is no file of arrays or is damaged at its start"
+    raise ValueError(f"{path} {what}; copy it again or collect it again")
+
+
+def _entry(path: Path, row: list[Any]) -> Packed:
+    entry = Packed(row[0], row[1], tuple(row[2]), *row[3:])
+    sound = (
+        entry.dtype in DTYPES
+        and entry.codec in CODECS
+        and all(isinstance(n, int) and n >= 0 for n in (*entry.shape, entry.offset, entry.size))
+        and entry.num_bytes <= MAX_ARRAY
+    )
+    if not sound:
+        raise ValueError(f"{path}: array '{entry.name}' is described as {row[1:]}, which cannot be")
+    return entry
+
+
+def _pack(array: np.ndarray, codec: str) -> bytes:
+    if codec == "raw":
+        return array.tobytes()
+    data = shuffle_columns(array) if codec == "columns" and array.size else array.tobytes()
+    return zstandard.ZstdCompressor(level=LEVEL).compress(data)
+
+
+def _unpack(path: Path, entry: Packed, blob: bytes) -> np.ndarray:
+    if xxhash.xxh3_64_hexdigest(blob) != entry.xxh3:
+        raise ValueError(
+            f"{path}: array '{entry.name}' is damaged (checksum); copy or collect the file again"
+        )
+    if entry.codec != "raw":
+        blob = unpack_zstd(blob, entry.num_bytes, f"{path}: array '{entry.name}'")
+    if len(blob) != entry.num_bytes:
+        raise ValueError(
+            f"{path}: array '{entry.name}' has {len(blob)} bytes, not {entry.num_bytes}"
+        )
+    if entry.codec == "columns" and entry.num_bytes:
+        return unshuffle_columns(blob, entry.shape[0], entry.shape[1], entry.dtype)
+    return np.frombuffer(blob, entry.dtype).reshape(entry.shape).copy()
+
+
+def unpack_zstd(blob: bytes, num_bytes: int, where: str) -> bytes:
+    """Exactly `num_bytes` unpacked bytes; a stream that claims more is refused unread."""
+    try:
+        if zstandard.frame_content_size(blob) != num_bytes:
+            raise ValueError(f"{where} would unpack to another size than {num_bytes} bytes")
+        return zstandard.ZstdDecompressor().decompress(blob, max_output_size=num_bytes)
+    except zstandard.ZstdError as error:
+        raise ValueError(f"{where} does not unpack ({error}); copy the file again") from None

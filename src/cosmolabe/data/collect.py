@@ -1,0 +1,166 @@
+"""Plays episodes into a replay store; killed at any moment, it goes on where it stopped.
+
+The unit of work is a shard: written aside and renamed, so it is there whole or not at all, and
+made again from the plan alone if it is not. Hence the bytes are the same for any number of
+workers, and after any number of interruptions.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cosmolabe.core import parts
+from cosmolabe.core.record import plain, read_json, versions, write_json
+from cosmolabe.data.arrays import file_digest, read_arrays
+from cosmolabe.data.folder import INDEX, MANIFEST, RECORD, SCHEMA, SPLITS
+from cosmolabe.data.players import shares_of
+from cosmolabe.data.shards import Plan, ShardPlan, collect_shard, is_whole, shard_plans
+from cosmolabe.data.store import Store, open_store
+from cosmolabe.engine.game import Game
+
+SHARES = {"train": 10, "val": 3, "test": 3}
+"""10 : 3 : 3 of the episodes (AutoWorldModel-Bench); its fourth split holds scenarios alone."""
+
+
+def collect(
+    game: str,
+    folder: Path | str,
+    num_episodes: int = 256,
+    *,
+    split: str | None = None,
+    shares: Mapping[str, float | int] = SHARES,
+    players: Sequence[str] | Mapping[str, float | int] = ("heuristic", "random"),
+    salt: str = "public",
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    max_ticks: int | None = None,
+    level: int = 1,
+    parameters: Mapping[str, float | int] | None = None,
+    shard_size: int = 256,
+) -> Store:
+    """A store of `num_episodes` episodes, all in `split` or shared out by `shares`.
+
+    `players` names who plays, with equal shares or each with its own; `progress(done, total)` is
+    called with episodes. A folder that holds part of the same collection is finished; one that
+    holds anything else is refused.
+    """
+    part: Game = parts.load("games", game)
+    ticks = part.manifest.max_ticks if max_ticks is None else max_ticks
+    if num_episodes < 1 or ticks < 1 or shard_size < 1 or workers < 1:
+        raise ValueError(
+            f"num_episodes, max_ticks, shard_size and workers must be at least 1; got "
+            f"{num_episodes}, {ticks}, {shard_size}, {workers}"
+        )
+    part.default_parameters(**(parameters or {}))
+    plan = Plan(
+        game=game,
+        version=part.manifest.version,
+        episodes=split_sizes(num_episodes, {split: 1} if split else shares),
+        players=shares_of(players),
+        salt=salt,
+        max_ticks=ticks,
+        level=level,
+        parameters=dict(parameters or {}),
+        shard_size=shard_size,
+    )
+    folder = Path(folder)
+    _begin(folder, plan, part)
+    _fill(folder, plan, workers, progress)
+    _finish(folder, plan)
+    return open_store(folder)
+
+
+def split_sizes(num_episodes: int, shares: Mapping[str, float | int]) -> dict[str, int]:
+    """Whole episodes of each split, as near to the shares as they go, at least one each."""
+    unknown = [name for name in shares if name not in SPLITS]
+    if unknown:
+        raise ValueError(f"no split {unknown}; have {list(SPLITS)}")
+    if not shares or min(shares.values()) <= 0:
+        raise ValueError(f"shares of splits must be positive; got {dict(shares)}")
+    if num_episodes < len(shares):
+        raise ValueError(f"{num_episodes} episode(s) cannot fill {len(shares)} splits")
+    total, sizes, taken, due = sum(shares.values()), {}, 0, 0.0
+    left = len(shares)
+    for name, share in shares.items():
+        due += num_episodes * share / total
+        left -= 1
+        sizes[name] = min(max(round(due) - taken, 1), num_episodes - taken - left)
+        taken += sizes[name]
+    return sizes
+
+
+def _begin(folder: Path, plan: Plan, game: Game) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    record = folder / RECORD
+    wanted = plain(asdict(plan))
+    if not record.exists():
+        others = sorted(path.name for path in folder.iterdir() if not path.name.endswith(".part"))
+        if others and others != [MANIFEST]:
+            raise ValueError(f"{folder} is not empty (it holds {others[:3]}); choose a new folder")
+        write_json(folder / MANIFEST, game.manifest)
+        write_json(record, {**wanted, "versions": versions()})
+        return
+    found = read_json(record)
+    differs = {
+        name: (found.get(name) if isinstance(found, dict) else None, value)
+        for name, value in wanted.items()
+        if not isinstance(found, dict) or found.get(name) != value
+    }
+    if differs:
+        told = "; ".join(f"{name} is {a!r}, asked for {b!r}" for name, (a, b) in differs.items())
+        raise ValueError(f"{folder} holds another collection ({told}); choose a new folder")
+
+
+def _fill(
+    folder: Path, plan: Plan, workers: int, progress: Callable[[int, int], None] | None
+) -> None:
+    wanted = shard_plans(plan)
+    total = sum(shard.count for shard in wanted)
+    open_shards = [shard for shard in wanted if not is_whole(folder, plan, shard)]
+    done = total - sum(shard.count for shard in open_shards)
+
+    def tell(shard: ShardPlan | None = None) -> None:
+        nonlocal done
+        done += shard.count if shard else 0
+        if progress:
+            progress(done, total)
+
+    tell()
+    if workers == 1 or len(open_shards) < 2:
+        for shard in open_shards:
+            collect_shard(folder, plan, shard)
+            tell(shard)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(open_shards)), mp_context=context) as pool:
+        running = {pool.submit(collect_shard, folder, plan, s): s for s in open_shards}
+        try:
+            for future in as_completed(running):
+                future.result()
+                tell(running[future])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _finish(folder: Path, plan: Plan) -> None:
+    for leftover in folder.glob("*.part"):
+        leftover.unlink(missing_ok=True)
+    rows: list[dict[str, Any]] = []
+    for shard in shard_plans(plan):
+        path = folder / shard.file
+        _, arrays = read_arrays(path, ("lengths",))
+        rows.append(
+            {
+                "file": shard.file,
+                "split": shard.split,
+                "first": shard.first,
+                "bytes": path.stat().st_size,
+                "xxh3": file_digest(path),
+                "lengths": arrays["lengths"].tolist(),
+            }
+        )
+    write_json(folder / INDEX, {"schema": SCHEMA, "shards": rows})

@@ -1,0 +1,310 @@
+"""The replay store: an episode is its seed, actions and keyframes; windows are played again."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int64
+
+from cosmolabe.core import parts
+from cosmolabe.core.episode import Episode, Windows
+from cosmolabe.core.manifest import Manifest
+from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.record import plain, read_json
+from cosmolabe.data import shards
+from cosmolabe.data.arrays import file_digest, read_arrays, refuse_link
+from cosmolabe.data.folder import MANIFEST, RECORD, SPLITS, Number, check_numbers, read_index
+from cosmolabe.engine import windows
+from cosmolabe.engine.game import Appearance, Game, layout_of
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard in memory, ready to be played again."""
+
+    first: int
+    """Store number of its first episode."""
+    arrays: dict[str, np.ndarray]
+    log_starts: np.ndarray
+    key_starts: np.ndarray
+
+
+class ReplayStore:
+    """Episodes of one of our games, regenerated on demand, bit for bit."""
+
+    def __init__(self, folder: Path, record: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        self.folder = folder
+        self.record = record
+        self.rows = rows
+        self.part: Game = parts.load("games", record["game"])
+        self.manifest: Manifest = self.part.manifest
+        self.game: str = record["game"]
+        self.lengths = np.concatenate([np.array(row["lengths"], np.int64) for row in rows])
+        sizes = np.array([len(row["lengths"]) for row in rows])
+        self._firsts = np.concatenate([[0], np.cumsum(sizes)])
+        self._shards: dict[int, Shard] = {}
+        self._constants = self.part.default_parameters(**record["parameters"])
+        self._layout = layout_of(self.part)
+        profile = self.manifest.profile
+        self._alive = windows.alive_columns(self._layout, profile.num_state)
+        self._table = np.ascontiguousarray(self.part.action_table, np.float32)
+        self._template = self._layout.template.reshape(-1)
+        self._registry = self.manifest.registry()
+        self._registries = self._registry[None]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of what every shard holds, in order."""
+        made = {name: value for name, value in self.record.items() if name != "versions"}
+        return fingerprint(plain(made), [row["xxh3"] for row in self.rows])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def split(self, name: str) -> Int64[np.ndarray, " episode"]:
+        """Episode numbers of one split; empty where the store has none."""
+        if name not in SPLITS:
+            raise ValueError(f"no split '{name}'; have {list(SPLITS)}")
+        mine = [
+            np.arange(first, first + len(row["lengths"]))
+            for row, first in zip(self.rows, self._firsts, strict=False)
+            if row["split"] == name
+        ]
+        return np.concatenate([np.empty(0, np.int64), *mine])
+
+    def split_of(self, number: Number) -> str:
+        """The split an episode belongs to."""
+        return self.rows[self._place(number)[0]]["split"]
+
+    def player(self, number: Number) -> str:
+        """Who played the episode."""
+        shard, row = self._shard_of(number)
+        return list(self.record["players"])[shard.arrays["players"][row]]
+
+    def seed(self, number: Number) -> int:
+        """The seed of the episode's world."""
+        shard, row = self._shard_of(number)
+        return int(shard.arrays["seeds"][row])
+
+    def actions(self, number: Number) -> np.ndarray:
+        """The discrete actions of one episode, uint8 (T - 1,)."""
+        shard, row = self._shard_of(number)
+        start = shard.log_starts[row]
+        return shard.arrays["actions"][start : start + self.lengths[number] - 1].copy()
+
+    @property
+    def constants(self) -> np.ndarray:
+        """Physics constants of every episode, as the rules take them."""
+        return self._constants.copy()
+
+    def appearance(self, number: Number) -> Appearance:
+        """How the episode looks."""
+        shard, row = self._shard_of(number)
+        arrays, game = shard.arrays, self.part
+        return Appearance(
+            tuple(game.characters[index] for index in arrays["characters"][row]),
+            game.themes[arrays["themes"][row]].name,
+            int(arrays["decorations"][row]),
+        )
+
+    def late(self, number: Number) -> int:
+        """How many states of the episode belong to the late game."""
+        shard, row = self._shard_of(number)
+        return int(shard.arrays["late"][row])
+
+    def episode(self, number: Number) -> Episode:
+        """One whole episode."""
+        self._place(number)
+        whole = self.windows(np.array([number]), np.zeros(1, np.int64), int(self.lengths[number]))
+        return Episode(
+            registry=self._registry.copy(),
+            states=whole.states[0],
+            actions=whole.actions[0],
+            globals=whole.globals[0],
+            terminal=whole.terminal[0],
+            truncated=not whole.terminal[0, -1],
+        )
+
+    def windows(
+        self,
+        episodes: Int64[np.ndarray, " batch"],
+        starts: Int64[np.ndarray, " batch"],
+        length: int,
+        out: Windows | None = None,
+    ) -> Windows:
+        """States starts[b] .. starts[b] + length - 1 of episode episodes[b].
+
+        `out`, a batch of the same shape got before, is written over instead of asking the system
+        for fresh memory (about twice as fast for large batches). The registry is shared by all
+        batches: do not write into it.
+        """
+        check_numbers(self.lengths, episodes, starts, length)
+        out = self._empty(len(episodes), length) if out is None else out
+        out = Windows(
+            out.registry, out.states, out.actions, out.globals, out.terminal, out.masks,
+            episodes, starts,
+        )  # fmt: skip
+        places = np.searchsorted(self._firsts, episodes, side="right") - 1
+        for place in np.unique(places):
+            self._cut(self._load(int(place)), np.flatnonzero(places == place), out)
+        return out
+
+    def verify(self) -> int:
+        """Play every episode again and compare; gives their number or names what is damaged."""
+        for place, row in enumerate(self.rows):
+            path = self.folder / row["file"]
+            if file_digest(path) != row["xxh3"]:
+                raise ValueError(
+                    f"{path} is not the file the index speaks of (checksum); delete it and "
+                    f"{self.folder / 'index.json'} and run the same collect again"
+                )
+            self._verify_states(self._load(place), path)
+        return len(self)
+
+    def _verify_states(self, shard: Shard, path: Path) -> None:
+        arrays, every = shard.arrays, self.record["keyframe_every"]
+        logs = [
+            arrays["actions"][start : start + length]
+            for start, length in zip(shard.log_starts, arrays["lengths"], strict=False)
+        ]
+        level = self.record["level"]
+        worlds = self.part.new_worlds(arrays["seeds"], level, self._constants)
+        hashes, _ = shards.replay(self.part, worlds, logs, self._constants)
+        wrong = set((np.flatnonzero(hashes != arrays["hashes"]) + shard.first).tolist())
+        for row, log in enumerate(logs):
+            first, last = shard.key_starts[row], shard.key_starts[row + 1]
+            frames = shards.keyframes_of(
+                self.part, int(arrays["seeds"][row]), log, level, self._constants, every
+            )
+            if not np.array_equal(frames, arrays["keyframes"][first:last], equal_nan=True):
+                wrong.add(shard.first + row)
+        if wrong:
+            raise ValueError(
+                f"{path}: episodes {sorted(wrong)[:20]} do not play again as they were recorded; "
+                f"delete the shard and {self.folder / 'index.json'} and run the same collect again"
+            )
+
+    def _place(self, number: Number) -> tuple[int, int]:
+        if not 0 <= number < len(self):
+            raise ValueError(f"no episode {number}; the store has {len(self)}")
+        place = int(np.searchsorted(self._firsts, number, side="right")) - 1
+        return place, number - int(self._firsts[place])
+
+    def _shard_of(self, number: Number) -> tuple[Shard, int]:
+        place, row = self._place(number)
+        return self._load(place), row
+
+    def _load(self, place: int) -> Shard:
+        if place not in self._shards:
+            self._shards[place] = _read_shard(
+                self.folder / self.rows[place]["file"],
+                self.rows[place],
+                self.record,
+                int(self._firsts[place]),
+                self.part,
+            )
+        return self._shards[place]
+
+    def _empty(self, batch: int, length: int) -> Windows:
+        profile, slots = self.manifest.profile, self.manifest.num_slots
+        if len(self._registries) < batch:
+            self._registries = np.tile(self._registry, (batch, 1, 1))
+        return Windows(
+            registry=self._registries[:batch],
+            states=np.empty((batch, length, slots, profile.num_state), np.float32),
+            actions=np.empty((batch, length, len(profile.action_fields)), np.float32),
+            globals=np.empty((batch, length, len(profile.global_fields)), np.float32),
+            terminal=np.empty((batch, length), bool),
+            masks=self.manifest.masks(),
+            episodes=np.empty(0, np.int64),
+            starts=np.empty(0, np.int64),
+        )
+
+    def _cut(self, shard: Shard, rows: np.ndarray, out: Windows) -> None:
+        local = out.episodes[rows] - shard.first
+        starts = np.ascontiguousarray(out.starts[rows], np.int64)
+        every = self.record["keyframe_every"]
+        frame = np.maximum(starts - 2, 0) // every
+        frame = np.minimum(frame, np.diff(shard.key_starts)[local] - 1)
+        batch, length = out.states.shape[:2]
+        windows.cut_windows(
+            self.part.step,
+            shard.arrays["keyframes"],
+            shard.key_starts[local] + frame,
+            frame * every,
+            starts,
+            shard.arrays["actions"],
+            shard.log_starts[local],
+            rows,
+            self._constants,
+            self._table,
+            self._layout.target,
+            self._layout.scale,
+            self._template,
+            self._layout.wrap,
+            self._alive,
+            self.manifest.profile.num_state,
+            out.states.reshape(batch, length, -1),
+            out.globals,
+            out.actions,
+            out.terminal,
+        )
+
+
+def open_replay(folder: Path, record: dict[str, Any]) -> ReplayStore:
+    """The replay store of a folder: every file there, of its size, and of this game's version."""
+    rows = read_index(folder)
+    game: Game = parts.load("games", record["game"])
+    if record["version"] != game.manifest.version:
+        raise ValueError(
+            f"{folder / RECORD}: {game.name} version {record['version']}, but its rules here are "
+            f"version {game.manifest.version}; collect again, or install the version that wrote it"
+        )
+    refuse_link(folder / MANIFEST)
+    if read_json(folder / MANIFEST) != plain(game.manifest):
+        raise ValueError(
+            f"{folder / MANIFEST} differs from the manifest of {game.name}; collect again"
+        )
+    for split, wanted in record["episodes"].items():
+        have = sum(len(row["lengths"]) for row in rows if row["split"] == split)
+        if have != wanted:
+            raise ValueError(
+                f"{folder / 'index.json'}: rows for {have} episodes of split {split}, the record "
+                f"says {wanted}; delete the index and run the same collect again"
+            )
+    for row in rows:
+        path = folder / row["file"]
+        refuse_link(path)
+        if path.stat().st_size != row["bytes"]:
+            raise ValueError(
+                f"{path} has {path.stat().st_size} bytes, the index says {row['bytes']}; delete it "
+                f"and the index and run the same collect again"
+            )
+    return ReplayStore(folder, record, rows)
+
+
+def _read_shard(
+    path: Path, row: dict[str, Any], record: dict[str, Any], first: int, game: Game
+) -> Shard:
+    meta, arrays = read_arrays(path)
+    lengths = arrays["lengths"]
+    every = record["keyframe_every"]
+    keys = np.array([shards.num_keyframes(int(n), every) for n in lengths], np.int64)
+    log_starts = np.concatenate([[0], np.cumsum(lengths)])
+    key_starts = np.concatenate([[0], np.cumsum(keys)])
+    fits = (
+        (meta["game"], meta["version"]) == (record["game"], record["version"])
+        and meta["shard"]["split"] == row["split"]
+        and lengths.tolist() == row["lengths"]
+        and lengths.min(initial=2) >= 2
+        and len(arrays["actions"]) == log_starts[-1]
+        and arrays["keyframes"].shape == (key_starts[-1], game.num_world)
+    )
+    if not fits:
+        raise ValueError(
+            f"{path} does not belong here: it holds {len(lengths)} episodes of {meta['game']} "
+            f"version {meta['version']}, {meta['shard']}; put the right shard back"
+        )
+    return Shard(first, arrays, log_starts, key_starts)

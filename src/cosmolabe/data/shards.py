@@ -1,0 +1,193 @@
+"""Plays one shard of a replay store and writes it: seeds, actions, keyframes and hashes."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from cosmolabe.core import parts, seeds
+from cosmolabe.data.appearances import seeded_appearance
+from cosmolabe.data.arrays import read_arrays, write_arrays
+from cosmolabe.data.players import PLAYERS, player_key, turns
+from cosmolabe.engine import kernels, windows
+from cosmolabe.engine.game import Game
+
+KEYFRAME_EVERY = 64  # ticks
+NO_ACTION = 255  # in the log, after an episode's last state
+CHUNK = 16  # episodes re-simulated at once for their hashes
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides the bytes of a replay store."""
+
+    game: str
+    version: int
+    episodes: Mapping[str, int]
+    """Episodes of each split."""
+    players: Mapping[str, float | int]
+    """Each player's share."""
+    salt: str = "public"
+    max_ticks: int = 3600
+    level: int = 1
+    parameters: Mapping[str, float | int] = field(default_factory=dict)
+    """Physics constants that differ from the game's own."""
+    shard_size: int = 256
+    keyframe_every: int = KEYFRAME_EVERY
+    kind: str = "replay"
+    schema: int = SCHEMA
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """Episodes first .. first + count - 1 of one split."""
+
+    split: str
+    first: int
+    count: int
+
+    @property
+    def file(self) -> str:
+        """Name of the shard's file."""
+        return f"{self.split}-{self.first:07d}.shard"
+
+
+def shard_plans(plan: Plan) -> list[ShardPlan]:
+    """All shards of a plan in the order of the store's episode numbers."""
+    return [
+        ShardPlan(split, first, min(plan.shard_size, total - first))
+        for split, total in plan.episodes.items()
+        for first in range(0, total, plan.shard_size)
+    ]
+
+
+def meta_of(plan: Plan, shard: ShardPlan) -> dict[str, Any]:
+    """What a shard's header says of how it was made."""
+    made = {k: v for k, v in asdict(plan).items() if k not in ("episodes", "shard_size")}
+    return {**made, "shard": asdict(shard)}
+
+
+def collect_shard(folder: Path, plan: Plan, shard: ShardPlan) -> None:
+    """Play and write one shard; what it holds depends on the plan and the shard alone."""
+    game: Game = parts.load("games", plan.game)
+    arrays = _play(game, plan, shard)
+    numbers = range(shard.first, shard.first + shard.count)
+    looks = [seeded_appearance(game, plan.salt, shard.split, index) for index in numbers]
+    themes = [theme.name for theme in game.themes]
+    arrays |= {
+        "characters": np.array(
+            [[game.characters.index(name) for name in look.characters] for look in looks], np.uint8
+        ),
+        "themes": np.array([themes.index(look.theme) for look in looks], np.uint8),
+        "decorations": np.array([look.seed for look in looks], np.uint32),
+    }
+    write_arrays(folder / shard.file, meta_of(plan, shard), arrays, {"keyframes": "columns"})
+
+
+def _play(game: Game, plan: Plan, shard: ShardPlan) -> dict[str, np.ndarray]:
+    constants = game.default_parameters(**plan.parameters)
+    numbers = range(shard.first, shard.first + shard.count)
+    keys = [seeds.episode_seed(plan.salt, game.name, shard.split, index) for index in numbers]
+    names = turns(plan.players, shard.first + shard.count)[shard.first :]
+    logs: list[np.ndarray] = [np.empty(0)] * shard.count
+    frames: list[np.ndarray] = [np.empty(0)] * shard.count
+    per_world = -(-plan.max_ticks // plan.keyframe_every)
+    for name in dict.fromkeys(names):
+        mine = [row for row, other in enumerate(names) if other == name]
+        player = PLAYERS[name]
+        luck = [player_key(plan.salt, game.name, shard.split, shard.first + row) for row in mine]
+        worlds = game.new_worlds(np.array([keys[row] for row in mine]), plan.level, constants)
+        actions = np.full((len(mine), plan.max_ticks), NO_ACTION, np.uint8)
+        keyframes = np.zeros((len(mine) * per_world, game.num_world))
+        lengths = np.zeros(len(mine), np.int64)
+        kernels.play(
+            game.step,
+            game.decide,
+            worlds,
+            constants[None],
+            np.array(luck, np.uint64),
+            len(game.actions),
+            player.randomness,
+            player.hold,
+            actions,
+            keyframes,
+            plan.keyframe_every,
+            lengths,
+        )
+        for place, row in enumerate(mine):
+            ticks = int(lengths[place]) - 1
+            logs[row] = np.append(actions[place, :ticks], np.uint8(NO_ACTION))
+            used = num_keyframes(ticks + 1, plan.keyframe_every)
+            frames[row] = keyframes[place * per_world : place * per_world + used]
+    starts = game.new_worlds(np.array(keys), plan.level, constants)
+    hashes, late = replay(game, starts, logs, constants)
+    return {
+        "seeds": np.array(keys, np.uint64),
+        "lengths": np.array([len(log) for log in logs], np.int64),
+        "hashes": hashes,
+        "late": late,
+        "players": np.array([list(plan.players).index(name) for name in names], np.uint8),
+        "actions": np.concatenate(logs),
+        "keyframes": np.concatenate(frames),
+    }
+
+
+def num_keyframes(length: int, every: int) -> int:
+    """Keyframes of an episode of `length` states: at ticks 0, every, 2 every, ..."""
+    return max(1, -(-(length - 1) // every))
+
+
+def replay(
+    game: Game, worlds: np.ndarray, logs: list[np.ndarray], constants: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """xxh3 of each episode's compact states, uint64, and how many of them are late game, int64."""
+    hashes, late = np.zeros(len(logs), np.uint64), np.zeros(len(logs), np.int64)
+    for first in range(0, len(logs), CHUNK):
+        batch = logs[first : first + CHUNK]
+        longest = max(len(log) for log in batch)
+        actions = np.zeros((len(batch), longest - 1), np.uint8)
+        for row, log in zip(actions, batch, strict=True):
+            row[: len(log) - 1] = log[:-1]
+        public = np.zeros((len(batch), longest, game.num_public), np.float32)
+        lengths = np.zeros(len(batch), np.int64)
+        kernels.simulate(
+            game.step, worlds[first : first + CHUNK], actions, constants[None], public, lengths
+        )
+        lengths = np.minimum(lengths, [len(log) for log in batch])
+        for row, length in enumerate(lengths):
+            states = public[row, :length].tobytes()
+            hashes[first + row] = xxhash.xxh3_64_intdigest(states)
+        if game.late is not None:
+            counts = np.zeros(len(batch), np.int64)
+            windows.count_late(game.late, public, lengths, counts)
+            late[first : first + CHUNK] = counts
+    return hashes, late
+
+
+def is_whole(folder: Path, plan: Plan, shard: ShardPlan) -> bool:
+    """Whether the shard is there, made by this plan, and undamaged."""
+    path = folder / shard.file
+    if not path.exists():
+        return False
+    try:
+        meta, _ = read_arrays(path)
+    except ValueError:
+        return False
+    return meta == meta_of(plan, shard)
+
+
+def keyframes_of(
+    game: Game, seed: int, log: np.ndarray, level: int, constants: np.ndarray, every: int
+) -> np.ndarray:
+    """The keyframes of one episode, played again from its seed, float64 (keyframe, world)."""
+    world = game.new_world(seed, level, constants)[None]
+    frames = np.empty((num_keyframes(len(log), every), game.num_world))
+    for row, frame in enumerate(frames):
+        frame[:] = world[0]
+        piece = np.ascontiguousarray(log[row * every : min((row + 1) * every, len(log) - 1)])
+        kernels.advance(game.step, world, piece[None], constants[None])
+    return frames
