@@ -16,7 +16,7 @@ from cosmolabe.core.record import plain, read_json
 from cosmolabe.data import shards
 from cosmolabe.data.arrays import file_digest, read_arrays, refuse_link
 from cosmolabe.data.folder import MANIFEST, RECORD, SPLITS, Number, check_numbers, read_index
-from cosmolabe.engine import windows
+from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import Appearance, Game, layout_of
 
 
@@ -114,6 +114,11 @@ class ReplayStore:
         shard, row = self._shard_of(number)
         return int(shard.arrays["late"][row])
 
+    def terminated(self, number: Number) -> bool:
+        """Whether the rules, not the clock of the collection, ended the episode."""
+        shard, row = self._shard_of(number)
+        return bool(shard.arrays["terminated"][row])
+
     def episode(self, number: Number) -> Episode:
         """One whole episode."""
         self._place(number)
@@ -150,6 +155,31 @@ class ReplayStore:
         for place in np.unique(places):
             self._cut(self._load(int(place)), np.flatnonzero(places == place), out)
         return out
+
+    def worlds(
+        self, episodes: Int64[np.ndarray, " batch"], ticks: Int64[np.ndarray, " batch"]
+    ) -> np.ndarray:
+        """The whole world at ticks[b] of episode episodes[b], private columns and luck included.
+
+        float64 (batch, world). What a true simulator needs to go on from a moment.
+        """
+        check_numbers(self.lengths, episodes, ticks, 1)
+        every = self.record["keyframe_every"]
+        worlds = np.empty((len(episodes), self.part.num_world))
+        for world, episode, tick in zip(worlds, episodes, ticks, strict=True):
+            shard, row = self._shard_of(int(episode))
+            first, last = shard.key_starts[row], shard.key_starts[row + 1]
+            frame = min(int(tick) // every, int(last - first) - 1)
+            world[:] = shard.arrays["keyframes"][first + frame]
+            log = shard.log_starts[row]
+            piece = shard.arrays["actions"][log + frame * every : log + tick]
+            kernels.advance(
+                self.part.step,
+                world[None],
+                np.ascontiguousarray(piece)[None],
+                self._constants[None],
+            )
+        return worlds
 
     def verify(self) -> int:
         """Play every episode again and compare; gives their number or names what is damaged."""
@@ -190,7 +220,7 @@ class ReplayStore:
         if not 0 <= number < len(self):
             raise ValueError(f"no episode {number}; the store has {len(self)}")
         place = int(np.searchsorted(self._firsts, number, side="right")) - 1
-        return place, number - int(self._firsts[place])
+        return place, int(number) - int(self._firsts[place])
 
     def _shard_of(self, number: Number) -> tuple[Shard, int]:
         place, row = self._place(number)

@@ -13,7 +13,7 @@ from cosmolabe.data.appearances import seeded_appearance
 from cosmolabe.data.arrays import read_arrays, write_arrays
 from cosmolabe.data.players import PLAYERS, player_key, turns
 from cosmolabe.engine import kernels, windows
-from cosmolabe.engine.game import Game
+from cosmolabe.engine.game import TERMINATED, Game
 
 KEYFRAME_EVERY = 64  # ticks
 NO_ACTION = 255  # in the log, after an episode's last state
@@ -95,6 +95,7 @@ def _play(game: Game, plan: Plan, shard: ShardPlan) -> dict[str, np.ndarray]:
     names = turns(plan.players, shard.first + shard.count)[shard.first :]
     logs: list[np.ndarray] = [np.empty(0)] * shard.count
     frames: list[np.ndarray] = [np.empty(0)] * shard.count
+    over = np.zeros(shard.count, np.uint8)
     per_world = -(-plan.max_ticks // plan.keyframe_every)
     for name in dict.fromkeys(names):
         mine = [row for row, other in enumerate(names) if other == name]
@@ -123,6 +124,7 @@ def _play(game: Game, plan: Plan, shard: ShardPlan) -> dict[str, np.ndarray]:
             logs[row] = np.append(actions[place, :ticks], np.uint8(NO_ACTION))
             used = num_keyframes(ticks + 1, plan.keyframe_every)
             frames[row] = keyframes[place * per_world : place * per_world + used]
+            over[row] = worlds[place, TERMINATED] != 0
     starts = game.new_worlds(np.array(keys), plan.level, constants)
     hashes, late = replay(game, starts, logs, constants)
     return {
@@ -130,6 +132,7 @@ def _play(game: Game, plan: Plan, shard: ShardPlan) -> dict[str, np.ndarray]:
         "lengths": np.array([len(log) for log in logs], np.int64),
         "hashes": hashes,
         "late": late,
+        "terminated": over,
         "players": np.array([list(plan.players).index(name) for name in names], np.uint8),
         "actions": np.concatenate(logs),
         "keyframes": np.concatenate(frames),
