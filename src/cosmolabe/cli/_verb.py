@@ -1,0 +1,98 @@
+"""What every verb shares: its flags, its answer, its progress bar."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from tyro.conf import FlagCreatePairsOff
+
+Progress = Callable[[int, int], None]
+"""Called with (done, total)."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a verb found: `data` for machines, `text` for people (anything rich can print)."""
+
+    data: dict[str, Any]
+    text: Any = ""
+    ok: bool = True
+    """False where a check failed: exit code 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """One thing the command line does."""
+
+    json: FlagCreatePairsOff[bool] = False
+    """Print one JSON object on stdout and nothing else."""
+    debug: FlagCreatePairsOff[bool] = False
+    """Show the whole traceback where something goes wrong."""
+
+    resume: ClassVar[str] = "nothing was lost; run the same command again"
+    """What to say after Ctrl-C."""
+
+    def run(self) -> Answer:
+        """Do it."""
+        raise NotImplementedError
+
+
+@contextlib.contextmanager
+def progress(what: str) -> Iterator[Progress]:
+    """A bar on stderr while stderr is a terminal; silent otherwise."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only where a bar is drawn
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A plain table for people, drawn by rich."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    title: str = ""
+
+    def __rich__(self) -> Any:  # noqa: ANN401 - a rich table
+        """Numbers to the right, words to the left."""
+        from rich import box  # noqa: PLC0415 - only where a table is printed
+        from rich.table import Table as RichTable  # noqa: PLC0415
+
+        table = RichTable(
+            box=box.SIMPLE_HEAD, title=self.title or None, title_justify="left", pad_edge=False
+        )
+        for index, name in enumerate(self.columns):
+            numeric = all(not isinstance(row[index], str) for row in self.rows)
+            table.add_column(name, justify="right" if numeric and self.rows else "left")
+        for row in self.rows:
+            table.add_row(*(cell(value) for value in row))
+        return table
+
+
+def cell(value: Any) -> Any:  # noqa: ANN401 - any value of a table
+    """A value as text that rich takes literally; missing is a dash."""
+    from rich.text import Text  # noqa: PLC0415
+
+    if value is None or value != value:
+        return Text("–")
+    return Text(f"{value:.3f}" if isinstance(value, float) else str(value))

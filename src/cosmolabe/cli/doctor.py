@@ -1,0 +1,104 @@
+"""Look at this machine: what is installed, what each extra would bring, where there is room."""
+
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from cosmolabe.cli._verb import Answer, Table, Verb
+
+EXTRAS = {
+    "torch": (("torch", "safetensors", "einops"), "train and run the learned world models"),
+    "video": (("av",), "read and write video files"),
+    "report": (("altair", "vl-convert-python"), "draw the curves of a report"),
+    "play": (("pygame-ce",), "play a game by hand in a window"),
+}
+"""Extra: (distributions it installs, what it is for)."""
+CORE = (
+    "cosmolabe", "numpy", "numba", "scipy", "gymnasium", "pyarrow", "pillow", "jinja2", "tyro",
+)  # fmt: skip
+LITTLE_ROOM = 2**30  # bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doctor(Verb):
+    """Look at this machine: what is installed, what each extra would bring, where there is room."""
+
+    def run(self) -> Answer:
+        """Look, change nothing."""
+        missing = [name for name in CORE if _version(name) is None]
+        cache = cache_folder()
+        free = shutil.disk_usage(_existing(Path.cwd())).free
+        data = {
+            "python": platform.python_version(),
+            "machine": platform.platform(),
+            "versions": {name: _version(name) for name in CORE},
+            "missing": missing,
+            "extras": {
+                name: {
+                    "installed": all(_version(item) is not None for item in items),
+                    "brings": {item: _version(item) for item in items},
+                    "for": purpose,
+                }
+                for name, (items, purpose) in EXTRAS.items()
+            },
+            "cores": os.cpu_count(),
+            "usable_cores": len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count(),
+            "threads": os.environ.get("OMP_NUM_THREADS"),
+            "cache": str(cache),
+            "cache_writable": os.access(_existing(cache), os.W_OK),
+            "free_bytes": free,
+        }
+        ok = not missing and bool(data["cache_writable"])
+        return Answer(data, _for_people(data), ok)
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept between runs."""
+    import cosmolabe.engine  # noqa: F401, PLC0415 - sets numba's cache folder
+
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or Path.cwd())
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _existing(path: Path) -> Path:
+    return next(place for place in (path, *path.parents) if place.exists())
+
+
+def _for_people(data: dict) -> list:
+    versions = ", ".join(f"{k} {v}" for k, v in data["versions"].items() if v)
+    room = data["free_bytes"]
+    lines = [
+        f"Python {data['python']} on {data['machine']}",
+        versions,
+        f"cores: {data['usable_cores']} usable of {data['cores']}; "
+        f"OMP_NUM_THREADS {data['threads'] or 'not set'}",
+        f"compiled kernels: {data['cache']}"
+        + ("" if data["cache_writable"] else " – not writable; set NUMBA_CACHE_DIR to one that is"),
+        f"free disk here: {room / 2**30:.1f} GiB" + (" – little" if room < LITTLE_ROOM else ""),
+    ]
+    if data["missing"]:
+        lines.append(f"missing: {', '.join(data['missing'])}; pip install cosmolabe again")
+    rows = [
+        (
+            name,
+            "yes" if extra["installed"] else "no",
+            extra["for"],
+            "" if extra["installed"] else f"pip install 'cosmolabe[{name}]'",
+        )
+        for name, extra in data["extras"].items()
+    ]
+    return ["\n".join(lines), Table(("extra", "here", "what for", "how"), rows)]
+
+
+VERB = Doctor

@@ -1,0 +1,172 @@
+"""`cosmolabe VERB ...`: finds the verb's file by its name, parses, runs, answers.
+
+Exit codes: 0 done, 1 a check failed, 2 bad input, 130 stopped by Ctrl-C.
+"""
+
+import contextlib
+import difflib
+import importlib
+import io
+import json
+import pkgutil
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from cosmolabe import cli
+from cosmolabe.cli._verb import Answer, Verb
+
+DONE, FAILED, BAD_INPUT, STOPPED = 0, 1, 2, 130
+EXTRAS = {
+    "torch": "torch",
+    "safetensors": "torch",
+    "einops": "torch",
+    "av": "video",
+    "altair": "report",
+    "vl_convert": "report",
+    "pygame": "play",
+}
+"""Which extra brings a missing library."""
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def verbs() -> list[str]:
+    """All verbs, by file name; a trailing underscore only keeps Python's own words free."""
+    found = (module.name for module in pkgutil.iter_modules(cli.__path__))
+    return sorted(name.rstrip("_") for name in found if name[0] != "_" and name != "main")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(overview())
+        return DONE
+    if arguments[0] == "--version":
+        from importlib import metadata  # noqa: PLC0415 - only where it is asked for
+
+        print(metadata.version("cosmolabe"))
+        return DONE
+    name, rest = arguments[0], list(arguments[1:])
+    machine, debug = "--json" in rest, "--debug" in rest
+    if name not in verbs():
+        close = difflib.get_close_matches(name, verbs(), 1)
+        hint = f"did you mean '{close[0]}'?" if close else f"have {', '.join(verbs())}"
+        return _refuse(f"no verb '{name}'; {hint}", machine)
+    verb: Verb | None = None
+    try:
+        verb = _parse(name, rest)
+        answer = verb.run()
+    except KeyboardInterrupt:
+        resume = verb.resume if verb else Verb.resume
+        return _refuse(f"stopped; {resume}", machine, STOPPED)
+    except _Usage as error:
+        return _refuse(f"{error}\nsee `cosmolabe {name} --help`", machine)
+    except Exception as error:
+        if debug:
+            raise
+        return _refuse(_in_words(error), machine)
+    _say(answer, machine)
+    return DONE if answer.ok else FAILED
+
+
+def overview() -> str:
+    """The verbs with one line each."""
+    lines = [
+        "usage: cosmolabe VERB [options]",
+        "",
+        "Takes the measure of world models.",
+        "",
+        *(f"  {name:<10}{_summary(name)}" for name in verbs()),
+        "",
+        "Every verb has --help, --json (one JSON object on stdout) and --debug (tracebacks).",
+        "Exit code: 0 done, 1 a check failed, 2 bad input.",
+    ]
+    return "\n".join(lines)
+
+
+class _Usage(Exception):
+    """A command line that does not fit its verb."""
+
+
+def _module(name: str) -> Any:  # noqa: ANN401 - a module
+    known = {module.name.rstrip("_"): module.name for module in pkgutil.iter_modules(cli.__path__)}
+    return importlib.import_module(f"cosmolabe.cli.{known[name]}")
+
+
+def _summary(name: str) -> str:
+    return (_module(name).__doc__ or "").strip().splitlines()[0]
+
+
+def _parse(name: str, arguments: list[str]) -> Verb:
+    import tyro  # noqa: PLC0415 - the overview does without
+
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            return tyro.cli(
+                _module(name).VERB,
+                prog=f"cosmolabe {name}",
+                args=arguments,
+                config=(
+                    tyro.conf.HelptextFromCommentsOff,
+                    tyro.conf.PositionalMetavarFromFieldName,
+                    tyro.conf.CascadeSubcommandArgs,
+                    tyro.conf.OmitArgPrefixes,
+                ),
+            )
+    except SystemExit as error:
+        if error.code in (0, None):
+            raise
+        raise _Usage(_condensed(complaint.getvalue())) from None
+
+
+def _condensed(box: str) -> str:
+    """The gist of a boxed complaint, on one line."""
+    lines = [line.strip("│╭╰╮╯─ ") for line in box.splitlines()]
+    text = " ".join(line for line in lines if line)
+    text = re.split(r"For full helptext|Argument helptext", text)[0].strip()
+    return re.sub(r"\s+", " ", text) or "the options do not fit"
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        library = (error.name or "").split(".")[0]
+        if library in EXTRAS:
+            extra = EXTRAS[library]
+            return f"this needs the extra `{extra}`; pip install 'cosmolabe[{extra}]'"
+        return f"a library is missing: {error.name}"
+    if isinstance(error, ValueError):
+        return str(error)
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror or error}{where}"
+    first = (str(error).splitlines() or [""])[0]
+    return f"unexpected {type(error).__name__}: {first}\nrun again with --debug to see where"
+
+
+def _refuse(message: str, machine: bool, code: int = BAD_INPUT) -> int:
+    if machine:
+        print(json.dumps({"ok": False, "error": message}, ensure_ascii=False))
+    else:
+        print(f"cosmolabe: {message}", file=sys.stderr)
+    return code
+
+
+def _say(answer: Answer, machine: bool) -> None:
+    if machine:
+        from cosmolabe.core.record import plain  # noqa: PLC0415 - brings the tensors' types
+
+        tree = plain({"ok": answer.ok, **answer.data})
+        print(json.dumps(tree, allow_nan=False, ensure_ascii=False))
+        return
+    from rich.console import Console  # noqa: PLC0415 - only where people read
+
+    console = Console(highlight=False, soft_wrap=True)
+    parts = answer.text if isinstance(answer.text, (list, tuple)) else [answer.text]
+    for part in parts:
+        console.print(part, markup=False)
