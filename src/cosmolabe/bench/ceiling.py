@@ -1,0 +1,87 @@
+"""What the true simulator scores when only its luck differs: the most a model can be asked for."""
+
+import numpy as np
+
+from cosmolabe.core.fields import PREDICTED
+from cosmolabe.core.rollout import Prediction
+from cosmolabe.core.seeds import seed_of
+from cosmolabe.data.store import Store
+from cosmolabe.engine import kernels
+from cosmolabe.engine.game import TERMINATED, Game, layout_of
+from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
+
+SURE = 10.0  # logit of a simulator that knows
+
+
+def has_worlds(store: Store) -> bool:
+    """Whether the store can say how a moment goes on (a replay store can, a packed one cannot)."""
+    return hasattr(store, "worlds") and hasattr(store, "actions")
+
+
+def simulated(
+    store: Store,
+    episodes: np.ndarray,
+    ticks: np.ndarray,
+    horizon: int,
+    stream: int | None = None,
+) -> Prediction:
+    """The true simulator from the worlds at `ticks`, under the recorded actions.
+
+    `stream` None keeps the world's own luck, so this is the truth; a number puts other random
+    numbers in its place: what has been decided (timers, plans) stays, what is drawn from then on
+    differs. An episode that ends early keeps its last state.
+    """
+    game: Game = store.part  # type: ignore[attr-defined]
+    worlds = store.worlds(episodes, ticks)  # type: ignore[attr-defined]
+    if stream is not None:
+        _other_luck(worlds, game.name, episodes, ticks, stream)
+    actions = np.stack(
+        [
+            store.actions(int(episode))[tick : tick + horizon]  # type: ignore[attr-defined]
+            for episode, tick in zip(episodes, ticks, strict=True)
+        ]
+    )
+    public = np.zeros((len(worlds), horizon + 1, game.num_public), np.float32)
+    lengths = np.zeros(len(worlds), np.int64)
+    constants = store.constants[None]  # type: ignore[attr-defined]
+    kernels.simulate(game.step, worlds, actions, constants, public, lengths)
+    for rows, length in zip(public, lengths, strict=True):
+        rows[length:] = rows[length - 1]
+    return _dense(game, public)
+
+
+def _other_luck(
+    worlds: np.ndarray, game: str, episodes: np.ndarray, ticks: np.ndarray, stream: int
+) -> None:
+    for world, episode, tick in zip(worlds, episodes, ticks, strict=True):
+        key = seed_of("other luck", game, int(episode), int(tick), stream)
+        world[KEY_LOW], world[KEY_HIGH] = key & 0xFFFFFFFF, key >> 32
+        world[COUNTER] = 0.0
+
+
+def _dense(game: Game, public: np.ndarray) -> Prediction:
+    """Compact rows as a prediction; the first row of each world, its present, is left out."""
+    layout, profile = layout_of(game), game.manifest.profile
+    flat = np.ascontiguousarray(public[:, 1:].reshape(-1, game.num_public))
+    slots = game.manifest.num_slots
+    states = np.zeros((len(flat), slots, profile.num_state), np.float32)
+    numbers = np.zeros((len(flat), len(profile.global_fields)), np.float32)
+    terminal = np.zeros(len(flat), bool)
+    kernels.expand(
+        flat,
+        layout.target,
+        layout.scale,
+        layout.template,
+        layout.wrap,
+        0,
+        states,
+        numbers,
+        terminal,
+    )
+    batch, horizon = len(public), public.shape[1] - 1
+    over = (public[:, 1:, TERMINATED] != 0).astype(np.float32)
+    return Prediction(
+        states[:, :, list(PREDICTED)].reshape(batch, horizon, slots, profile.num_predicted),
+        numbers.reshape(batch, horizon, -1),
+        SURE * (2 * over - 1),
+    )
