@@ -28,20 +28,28 @@ def box(canvas, x, y, half_width, half_height, colour):
     height, width = canvas.shape[0], canvas.shape[1]
     left, right = max(x - half_width, 0.0), min(x + half_width, width * 1.0)
     top, bottom = max(y - half_height, 0.0), min(y + half_height, height * 1.0)
-    if left >= right or top >= bottom:
+    if not (left < right and top < bottom):
         return
     red, green, blue = colour[0], colour[1], colour[2]
     first, last = np.int64(left), min(np.int64(np.ceil(right)), width)
+    # Unsigned places spare numba the test for negative ones, so that the inner loop vectorises.
+    inner_first, inner_last = np.uint64(np.ceil(left)), np.uint64(right)
     for row in range(np.int64(top), min(np.int64(np.ceil(bottom)), height)):
         tall = min(bottom, row + 1.0) - max(top, row * 1.0)
-        for column in range(first, last):
-            share = tall * (min(right, column + 1.0) - max(left, column * 1.0))
-            if share >= 0.999:
-                canvas[row, column, 0] = red
-                canvas[row, column, 1] = green
-                canvas[row, column, 2] = blue
-            else:
-                blend(canvas, row, column, colour, share)
+        if tall < 0.999 or inner_first >= inner_last:
+            for column in range(first, last):
+                wide = min(right, column + 1.0) - max(left, column * 1.0)
+                blend(canvas, row, column, colour, tall * wide)
+            continue
+        line = canvas[row]
+        for column in range(inner_first, inner_last):
+            line[column, 0] = red
+            line[column, 1] = green
+            line[column, 2] = blue
+        if first < np.int64(inner_first):
+            blend(canvas, row, first, colour, np.ceil(left) - left)
+        if np.int64(inner_last) < last:
+            blend(canvas, row, last - 1, colour, right - np.floor(right))
 
 
 @rule
@@ -135,18 +143,29 @@ def sprite(canvas, art, x, y, half_width, half_height, sin_turn, cos_turn, mirro
             dx = column + 0.5 - x
             u = ((dx * cos_turn + dy * sin_turn) * flip + half_width) * per_x
             v = (dy * cos_turn - dx * sin_turn + half_height) * per_y
-            _texel(canvas, row, column, art, u, v, per_x, per_y)
+            if u > -1.0 and v > -1.0 and u < wide + 1.0 and v < tall + 1.0:
+                _texel(canvas, row, column, art, u, v, 1.0 / per_x, 1.0 / per_y)
 
 
 @rule
-def _texel(canvas, row, column, art, u, v, per_x, per_y):
-    """Blend one pixel of a sprite: the four nearest texels, weighted by the ramp between them."""
+def _texel(canvas, row, column, art, u, v, pixels_x, pixels_y):
+    """Blend one pixel of a sprite: the four nearest texels, weighted by the ramp between them.
+
+    u, v are the place in texels; pixels_x, pixels_y the size of a texel in pixels.
+    """
     tall, wide = art.shape[0], art.shape[1]
     seam_u, seam_v = np.floor(u + 0.5), np.floor(v + 0.5)
     if seam_u < 0.0 or seam_v < 0.0 or seam_u > wide or seam_v > tall:
         return
-    right = min(max((u - seam_u) / per_x + 0.5, 0.0), 1.0)
-    down = min(max((v - seam_v) / per_y + 0.5, 0.0), 1.0)
+    right = min(max((u - seam_u) * pixels_x + 0.5, 0.0), 1.0)
+    down = min(max((v - seam_v) * pixels_y + 0.5, 0.0), 1.0)
+    if (right == 0.0 or right == 1.0) and (down == 0.0 or down == 1.0):  # inside one texel
+        a, b = np.int64(seam_v + down) - 1, np.int64(seam_u + right) - 1
+        if 0 <= a < tall and 0 <= b < wide and art[a, b, 3] > 0:
+            canvas[row, column, 0] = art[a, b, 0]
+            canvas[row, column, 1] = art[a, b, 1]
+            canvas[row, column, 2] = art[a, b, 2]
+        return
     alpha, red, green, blue = 0.0, 0.0, 0.0, 0.0
     for i in range(2):
         a = np.int64(seam_v) - 1 + i

@@ -1,0 +1,1 @@
+"""Speed against real peers, as ratios measured interleaved in one process."""
