@@ -1,0 +1,233 @@
+"""Judges a world model on a store: `judge_model(model, store)`, then `write_run`."""
+
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from cosmolabe.bench.bed import NUM_EPISODES, Bed, lay_out, play
+from cosmolabe.bench.driving import CHUNK
+from cosmolabe.bench.judgement import Judgement
+from cosmolabe.bench.pictures import can_draw, clips_to_show, picture_readings
+from cosmolabe.bench.readings import (
+    curves_of,
+    kinds_of,
+    main_readings,
+    relative_readings,
+    side_readings,
+)
+from cosmolabe.core import bootstrap
+from cosmolabe.core.reading import Reading
+from cosmolabe.core.record import Record, write_json, write_jsonl, write_readings
+from cosmolabe.core.rollout import WorldModel
+from cosmolabe.data.store import Store
+from cosmolabe.judges.state import WindowScores, aggregate
+
+LONG = "_long"
+"""Suffix of the measures of a look beyond the protocol's horizon, on windows of their own."""
+
+
+def judge_model(
+    model: WorldModel,
+    store: Store,
+    split: str = "test",
+    protocol: str = "state/1",
+    *,
+    num_episodes: int = NUM_EPISODES,
+    per_episode: int = 1,
+    seed: int = 0,
+    chunk: int = CHUNK,
+    curve_horizon: int = 0,
+    gap_split: str = "",
+    num_pictures: int = 32,
+    num_clips: int = 6,
+    bed: Bed | None = None,
+    command: str = "judge",
+) -> Judgement:
+    """The model's report card.
+
+    `curve_horizon` (to 100, say) adds a longer curve; `gap_split` ("val") adds how much better
+    the model is there; `bed` re-uses windows, floors and ceiling for several models. A model that
+    fails on a window scores 0 there and is named in the clips; nothing it does is raised.
+    """
+    if bed is None:
+        bed = lay_out(
+            store, split, protocol, num_episodes=num_episodes, per_episode=per_episode, seed=seed
+        )
+    began = perf_counter()
+    scores, prediction = play(model, bed.windows, bed.protocol, seed, chunk)
+    seconds = perf_counter() - began
+    shared = {
+        "judge": "state",
+        "protocol": bed.protocol.fingerprint,
+        "data": bed.data,
+        "game": bed.game,
+        "model": model.name,
+        "n": len(bed.windows) - scores.num_unmeasurable,
+        "skipped": len(bed.skipped) + scores.num_unmeasurable,
+    }
+    readings = [
+        *main_readings(scores, bed, shared),
+        *relative_readings(scores, bed, shared),
+        *side_readings(prediction, bed, shared),
+    ]
+    curves = curves_of(scores, bed, model.name)
+    if curve_horizon > bed.protocol.horizon:
+        curves += _longer_curve(model, bed, curve_horizon, num_episodes, seed, chunk)
+    if gap_split:
+        readings.append(_gap(model, bed, scores, gap_split, num_episodes, seed, chunk, shared))
+    media = {}
+    if can_draw(bed):
+        if num_pictures:
+            readings += picture_readings(prediction, bed, num_pictures, shared)
+        media = clips_to_show(prediction, bed, scores, num_clips) if num_clips else {}
+    config = {
+        "game": bed.game,
+        "model": model.name,
+        "split": bed.split,
+        "protocol": bed.protocol,
+        "windows": len(bed.windows),
+        "chunk": chunk,
+        "store": bed.store.fingerprint,
+        "model_seconds": seconds,
+    }
+    return Judgement(
+        game=bed.game,
+        model=model.name,
+        readings=readings,
+        curves=curves,
+        kinds=kinds_of(prediction, bed, model.name),
+        clips=_clip_rows(scores, bed, model.name),
+        record=Record(
+            command, seed, config, bed.protocol.fingerprint, bed.data, notes=_notes(scores)
+        ),
+        bed=bed,
+        scores=scores,
+        prediction=prediction,
+        media=media,
+    )
+
+
+def write_run(judgement: Judgement, folder: Path | str) -> Path:
+    """Write the run folder that `report` and `compare` read; gives the folder."""
+    return write_runs([judgement], folder)
+
+
+def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
+    """Several judgements (games, models) as one run folder."""
+    if not judgements:
+        raise ValueError("nothing to write: no judgements")
+    folder = Path(folder)
+    write_readings(folder / "readings.json", [r for j in judgements for r in j.readings])
+    write_json(folder / "curves.json", [row for j in judgements for row in j.curves])
+    write_json(folder / "kinds.json", [row for j in judgements for row in j.kinds])
+    write_jsonl(folder / "clips.jsonl", [row for j in judgements for row in j.clips])
+    (folder / "media").mkdir(parents=True, exist_ok=True)
+    for judgement in judgements:
+        for name, clip in judgement.media.items():
+            path = folder / "media" / f"{name}-{judgement.model}.npz"
+            np.savez_compressed(path, **{key: np.asarray(value) for key, value in clip.items()})
+    record = judgements[0].record
+    if len(judgements) > 1:
+        config = {f"{j.game} {j.model}": j.record.config for j in judgements}
+        record = replace(
+            record,
+            config=config,
+            data=" ".join(sorted({j.record.data for j in judgements})),
+            notes=tuple(note for j in judgements for note in j.record.notes),
+        )
+    write_json(folder / "record.json", record)
+    return folder
+
+
+def _notes(scores: WindowScores) -> tuple[str, ...]:
+    reasons = sorted({reason for reason in scores.why if reason})
+    return tuple(f"{scores.why.count(reason)} window(s) scored 0: {reason}" for reason in reasons)
+
+
+def _clip_rows(scores: WindowScores, bed: Bed, model: str) -> list[dict[str, Any]]:
+    rows = []
+    for row, why in enumerate(scores.why):
+        episode, start = int(bed.windows.episodes[row]), int(bed.windows.starts[row])
+        status = "invalid" if why else "ok"
+        if np.isnan(scores.final[row]):
+            status, why = "skipped", "nobody alive in truth at a scored step"
+        rows.append(
+            {
+                "id": f"{bed.game}-{episode:06d}-{start:05d}",
+                "game": bed.game,
+                "model": model,
+                "episode": episode,
+                "start": start,
+                "player": bed.store.player(episode),
+                "status": status,
+                "why": why,
+                "final": scores.final[row],
+                "composite": {
+                    str(horizon): scores.composite[row, horizon - 1]
+                    for horizon, _ in bed.protocol.weights
+                },
+            }
+        )
+    for episode in bed.skipped:
+        length = int(bed.store.lengths[episode])
+        rows.append(
+            {
+                "id": f"{bed.game}-{episode:06d}-short",
+                "game": bed.game,
+                "model": model,
+                "episode": int(episode),
+                "start": None,
+                "player": bed.store.player(int(episode)),
+                "status": "skipped",
+                "why": f"too short: {length} states",
+                "final": None,
+                "composite": {},
+            }
+        )
+    return rows
+
+
+def _longer_curve(
+    model: WorldModel, bed: Bed, horizon: int, num_episodes: int, seed: int, chunk: int
+) -> list[dict[str, Any]]:
+    protocol = replace(bed.protocol, teacher_forced_first=False)
+    far = lay_out(
+        bed.store, bed.split, protocol, num_episodes=num_episodes, seed=seed, horizon=horizon
+    )
+    scores, _ = play(model, far.windows, protocol, seed, chunk)
+    return curves_of(scores, far, model.name, LONG)
+
+
+def _gap(
+    model: WorldModel,
+    bed: Bed,
+    scores: WindowScores,
+    split: str,
+    num_episodes: int,
+    seed: int,
+    chunk: int,
+    shared: dict[str, Any],
+) -> Reading:
+    """Final score on the other split minus the one here; both are resampled, independently."""
+    other = lay_out(bed.store, split, bed.protocol, num_episodes=num_episodes, seed=seed)
+    there, _ = play(model, other.windows, bed.protocol, seed, chunk)
+
+    def finals(one: WindowScores, clusters: np.ndarray, stream: int) -> np.ndarray:
+        weights = bootstrap.resamples(clusters, seed=stream)
+        weights = np.concatenate([np.ones((1, weights.shape[1])), weights])
+        return aggregate(one, weights, bed.protocol).final
+
+    gaps = finals(there, other.windows.episodes, 1) - finals(scores, bed.windows.episodes, 2)
+    low, high = bootstrap.interval(gaps[1:])
+    return Reading(
+        metric=f"{split}_{bed.split}_gap",
+        value=float(gaps[0]),
+        low=float(low),
+        high=float(high),
+        unit="score",
+        direction="none",
+        **shared,
+    )
