@@ -45,8 +45,8 @@ def progress(what: str) -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    from rich.console import Console  # noqa: PLC0415 - only where a bar is drawn
-    from rich.progress import (  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
@@ -75,8 +75,8 @@ class Table:
 
     def __rich__(self) -> Any:  # noqa: ANN401 - a rich table
         """Numbers to the right, words to the left."""
-        from rich import box  # noqa: PLC0415 - only where a table is printed
-        from rich.table import Table as RichTable  # noqa: PLC0415
+        from rich import box
+        from rich.table import Table as RichTable
 
         table = RichTable(
             box=box.SIMPLE_HEAD, title=self.title or None, title_justify="left", pad_edge=False
@@ -91,7 +91,7 @@ class Table:
 
 def cell(value: Any) -> Any:  # noqa: ANN401 - any value of a table
     """A value as text that rich takes literally; missing is a dash."""
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     if value is None or value != value:
         return Text("–")

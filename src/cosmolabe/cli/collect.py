@@ -36,7 +36,7 @@ class Collect(Verb):
 
     def run(self) -> Answer:
         """Play, showing how far it has come."""
-        from cosmolabe.data.collect import collect  # noqa: PLC0415 - compiles the game
+        from cosmolabe.data.collect import collect
 
         with progress(f"playing {self.game}") as tell:
             store = collect(

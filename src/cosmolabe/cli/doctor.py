@@ -59,7 +59,7 @@ class Doctor(Verb):
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept between runs."""
-    import cosmolabe.engine  # noqa: F401, PLC0415 - sets numba's cache folder
+    import cosmolabe.engine  # noqa: F401 - sets numba's cache folder
 
     return Path(os.environ.get("NUMBA_CACHE_DIR") or Path.cwd())
 

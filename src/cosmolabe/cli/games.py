@@ -16,7 +16,7 @@ class Games(Verb):
 
     def run(self) -> Answer:
         """Load the games' files and read what they declare."""
-        from cosmolabe.core import parts  # noqa: PLC0415 - compiles the games it loads
+        from cosmolabe.core import parts
 
         if self.game:
             facts = facts_of(parts.load("games", self.game))
@@ -33,7 +33,7 @@ class Games(Verb):
 
 def facts_of(game) -> dict:  # noqa: ANN001 - a Game, loaded lazily
     """What a game declares about itself, as plain values."""
-    import sys  # noqa: PLC0415
+    import sys
 
     manifest = game.manifest
     module = sys.modules.get(f"cosmolabe.games.{game.name}")

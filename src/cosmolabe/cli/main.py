@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         print(overview())
         return DONE
     if arguments[0] == "--version":
-        from importlib import metadata  # noqa: PLC0415 - only where it is asked for
+        from importlib import metadata
 
         print(metadata.version("cosmolabe"))
         return DONE
@@ -103,7 +103,7 @@ def _summary(name: str) -> str:
 
 
 def _parse(name: str, arguments: list[str]) -> Verb:
-    import tyro  # noqa: PLC0415 - the overview does without
+    import tyro
 
     complaint = io.StringIO()
     try:
@@ -159,14 +159,15 @@ def _refuse(message: str, machine: bool, code: int = BAD_INPUT) -> int:
 
 def _say(answer: Answer, machine: bool) -> None:
     if machine:
-        from cosmolabe.core.record import plain  # noqa: PLC0415 - brings the tensors' types
+        from cosmolabe.core.record import plain
 
         tree = plain({"ok": answer.ok, **answer.data})
         print(json.dumps(tree, allow_nan=False, ensure_ascii=False))
         return
-    from rich.console import Console  # noqa: PLC0415 - only where people read
+    from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=True)
+    width = None if sys.stdout.isatty() else 140
+    console = Console(highlight=False, soft_wrap=True, width=width)
     parts = answer.text if isinstance(answer.text, (list, tuple)) else [answer.text]
     for part in parts:
         console.print(part, markup=False)

@@ -18,11 +18,11 @@ class Report(Verb):
     def run(self) -> Answer:
         """Write the page beside the records."""
         if (self.run_folder / "comparison.json").is_file():
-            from cosmolabe.report.comparison import write_comparison  # noqa: PLC0415 - lazily
+            from cosmolabe.report.comparison import write_comparison
 
             path = write_comparison(self.run_folder)
         else:
-            from cosmolabe.report.page import write_report  # noqa: PLC0415 - lazily
+            from cosmolabe.report.page import write_report
 
             path = write_report(self.run_folder)
         return Answer({"report": path, "bytes": path.stat().st_size}, f"wrote {path}")

@@ -37,7 +37,7 @@ def subject(run: Run) -> str:
 
 def headlines(readings: list[Reading]) -> list[Reading]:
     """The readings that get a needle: those that know both what nothing and what truth scores."""
-    whole = [r for r in readings if r.horizon is None]
+    whole = [r for r in readings if r.horizon is None and r.metric != "skill"]
     known = [r for r in whole if math.isfinite(r.floor) and math.isfinite(r.ceiling)]
     return known or whole[:4] or readings[:4]
 

@@ -58,11 +58,14 @@ def draw_curve(rows: list[Row]) -> str:
         for row in sorted(rows, key=lambda row: row["horizon"])
         if math.isfinite(row["horizon"])
     ]
+    known = [v for row in rows for k, v in row.items() if k != "horizon" and v is not None]
+    flat = bool(known) and max(known) == min(known)
+    span = [known[0] - 0.05, known[0] + 0.05] if flat else alt.Undefined
     base = alt.Chart(alt.Data(values=rows))
     x = alt.X("horizon:Q", title="steps ahead", scale=alt.Scale(nice=False), axis=_ticks(alt, rows))
 
     def y(name: str) -> Any:  # noqa: ANN401 - an Altair channel
-        return alt.Y(f"{name}:Q", title=None, scale=alt.Scale(zero=False))
+        return alt.Y(f"{name}:Q", title=None, scale=alt.Scale(zero=False, domain=span))
 
     layers = []
     if any(row["low"] is not None for row in rows):

@@ -28,19 +28,10 @@ class Gauge:
 
 def gauge_of(reading: Reading) -> Gauge:
     """The gauge of a reading; its scale holds floor, ceiling, value and interval."""
-    known = [
-        x
-        for x in (reading.floor, reading.ceiling, reading.value, reading.low, reading.high)
-        if math.isfinite(x)
-    ]
-    start, end = (min(known), max(known)) if known else (0.0, 1.0)
-    if not math.isfinite(reading.floor) and not math.isfinite(reading.ceiling):
-        start, end = min(start, 0.0), max(end, 1.0)
-    room = (end - start or 1.0) * MARGIN
-    start, end = start - room, end + room
+    start, end = scale_of(reading)
 
     def angle(value: float) -> float:
-        return ((value - start) / (end - start) - 0.5) * SWEEP
+        return ((min(max(value, start), end) - start) / (end - start) - 0.5) * SWEEP
 
     def arc(low: float, high: float) -> str:
         return _arc(angle(low), angle(high)) if math.isfinite(low + high) else ""
@@ -50,9 +41,23 @@ def gauge_of(reading: Reading) -> Gauge:
         track=_arc(-SWEEP / 2, SWEEP / 2),
         span=arc(min(reading.floor, reading.ceiling), max(reading.floor, reading.ceiling)),
         interval=arc(reading.low, reading.high),
-        needle=math.degrees(angle(reading.value)),
+        needle=math.degrees(angle(reading.value)) if math.isfinite(reading.value) else math.nan,
         marks=tuple((math.degrees(angle(x)), name) for name, x in ends if math.isfinite(x)),
     )
+
+
+def scale_of(reading: Reading) -> tuple[float, float]:
+    """Ends of the scale: floor, ceiling and value, and of the interval what is not far out."""
+    marks = [x for x in (reading.floor, reading.ceiling) if math.isfinite(x)] or [0.0, 1.0]
+    if math.isfinite(reading.value):
+        marks.append(reading.value)
+    start, end = min(marks), max(marks)
+    reach = end - start or 1.0
+    if math.isfinite(reading.low + reading.high):
+        start = min(start, max(reading.low, start - reach))
+        end = max(end, min(reading.high, end + reach))
+    room = (end - start or 1.0) * MARGIN
+    return start - room, end + room
 
 
 def _arc(low: float, high: float) -> str:

@@ -41,7 +41,9 @@ def write_report(folder: Path) -> Path:
             "record": content.flat(run.record),
             "curves": curves.draw_curves(run.curves) if run.curves else [],
             "lines": curves.LINES,
-            "strips": [strips.strip_of(clip) for clip in run.clips],
+            "strips": strips.strips_of(run.clips),
+            "skills": {(r.judge, r.game, r.model): r for r in run.readings if r.metric == "skill"},
+            "several_models": len({r.model for r in run.readings}) > 1,
             "questions": limits.QUESTIONS,
             "verdict": content.verdict,
         },
@@ -85,8 +87,12 @@ def figure(value: float | int | None) -> str:
     """A number as people read it; a missing one is a dash, never 0."""
     if value is None or not math.isfinite(value):
         return "–"
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 10):
-        return f"{value:,.0f}".replace(",", "\u2009")
-    if value == 0 or 0.001 <= abs(value) < 1000:
-        return f"{value:.3f}".replace("-", "−")
-    return f"{value:.3g}".replace("-", "−")
+    size = abs(value)
+    if isinstance(value, int) or size >= 1000:
+        text = f"{value:,.0f}".replace(",", "\u2009")
+    elif 0 < size < 0.0001:
+        return "≈ 0"
+    else:
+        digits = 0 if size >= 100 else 1 if size >= 10 else 3 if size >= 0.01 or not size else 4
+        text = f"{value:.{digits}f}"
+    return text.replace("-", "−")

@@ -3,7 +3,7 @@
 import base64
 import io
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import UInt8
@@ -35,6 +35,13 @@ class Strip:
     """Frames at the start in which both rows are the same: what the model was shown."""
     left_out: int
     """Frames cut off the end to keep the page small."""
+
+
+def strips_of(clips: list[Clip]) -> list[Strip]:
+    """All clips of a run. They share one context; a model may be right for a while after it."""
+    strips = [strip_of(clip) for clip in clips]
+    context = min((strip.context for strip in strips), default=0)
+    return [replace(strip, context=context) for strip in strips]
 
 
 def strip_of(clip: Clip) -> Strip:

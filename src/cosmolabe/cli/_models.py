@@ -1,0 +1,60 @@
+"""Names on the command line to world models: ours, trained ones, and a user's own Python."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def open_model(name: str, store: Any, seed: int = 0, trust: bool = False) -> Any:  # noqa: ANN401
+    """The world model that `name` means, for the game of a store.
+
+    A part's name ('still'), a checkpoint folder (in which `{game}` stands for the store's game),
+    or FILE.py:NAME, a callable that takes the manifest; the last needs `trust`.
+    """
+    from cosmolabe.core import parts
+    from cosmolabe.core.record import read_json
+
+    path, _, attribute = name.rpartition(":")
+    if path.endswith(".py"):
+        return _own(Path(path), attribute, store.manifest, trust)
+    folder = Path(name.replace("{game}", store.game))
+    if folder.is_dir():
+        config = read_json(folder / "config.json")
+        model = config.get("model") if isinstance(config, dict) else None
+        part = parts.load("models", str(model))
+        if part.load is None:
+            raise ValueError(f"{folder}: '{model}' learns nothing; name it without a folder")
+        return part.load(folder, store.manifest)
+    if name not in parts.names("models"):
+        raise ValueError(
+            f"no model and no checkpoint folder '{name}'; have {list(parts.names('models'))}, "
+            "folders that `cosmolabe train` writes, or FILE.py:NAME with --trust"
+        )
+    part = parts.load("models", name)
+    if part.trainable:
+        raise ValueError(
+            f"'{name}' must be trained first: cosmolabe train STORE --model {name} --out FOLDER, "
+            "then give the folder"
+        )
+    return part.create(store.manifest, part.sizes[0], seed)
+
+
+def _own(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa: ANN401
+    if not trust:
+        raise ValueError(f"{path} is Python and would be run; say --trust if you trust it")
+    if not path.is_file():
+        raise ValueError(f"no file {path}")
+    spec = importlib.util.spec_from_file_location(f"own_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    make = getattr(module, attribute, None)
+    if not callable(make):
+        raise ValueError(f"{path} has no callable '{attribute}'")
+    model = make(manifest)
+    if not hasattr(model, "rollout") or not hasattr(model, "name"):
+        raise ValueError(f"{path}:{attribute} gave no world model: it needs `name` and `rollout`")
+    return model

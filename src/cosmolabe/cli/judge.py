@@ -1,0 +1,181 @@
+"""Let a judge take the measure of a world model, or of rollouts already made."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
+
+from cosmolabe.cli._verb import Answer, Table, Verb, progress
+
+JUDGES = ("state",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge(Verb):
+    """Let a judge take the measure of a world model, or of rollouts already made.
+
+    Stores need `--model`; folders of rollouts hold what was imagined already.
+    """
+
+    paths: Positional[tuple[Path, ...]]
+    """Stores, or folders of rollouts."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Run folder to write."""
+    model: Annotated[UseAppendAction[tuple[str, ...]], arg(aliases=["-m"])] = ()
+    """A model's name, a checkpoint folder ({game} stands for the game), or FILE.py:NAME; may be
+    given several times."""
+    judges: str = "state"
+    """Judges by name, with commas between."""
+    split: str = "test"
+    """Split the windows are drawn from."""
+    protocol: str = "state/1"
+    """Protocol of the state judge: state/1 or state/awm-1."""
+    episodes: Annotated[int, arg(aliases=["-n"])] = 256
+    """Episodes drawn, at most."""
+    per_episode: int = 1
+    """Windows of each."""
+    seed: int = 0
+    """Seed of the windows drawn and of the model's own luck."""
+    curve_horizon: int = 0
+    """Adds a curve that looks further ahead, to 100 say."""
+    gap: str = ""
+    """Adds how much better the model is on this other split (val, say)."""
+    clips: int = 6
+    """Clips to show in the report."""
+    trust: FlagCreatePairsOff[bool] = False
+    """Run the user's own Python named by --model."""
+    report: bool = True
+    """Draw report.html."""
+
+    def run(self) -> Answer:
+        """Judge, write the run folder, draw the report."""
+        wanted = [name for name in self.judges.split(",") if name]
+        unknown = [name for name in wanted if name not in JUDGES]
+        if unknown or not wanted:
+            raise ValueError(f"no judge {unknown}; have {list(JUDGES)}")
+        if not self.paths:
+            raise ValueError("judge what? give stores or folders of rollouts")
+        finished = [path for path in self.paths if (path / "rollouts.jsonl").is_file()]
+        if finished and (len(finished) < len(self.paths) or self.model):
+            raise ValueError("rollouts are judged as they are: without --model, apart from stores")
+        readings = self._judge_rollouts() if finished else self._judge_models()
+        data: dict[str, Any] = {"run": self.out, "readings": readings}
+        text: list[Any] = [readings_table(readings)]
+        if self.report:
+            from cosmolabe.report.page import write_report
+
+            data["report"] = write_report(self.out)
+            text.append(f"wrote {data['report']}")
+        else:
+            text.append(f"wrote {self.out}")
+        return Answer(data, text)
+
+    def _judge_models(self) -> list[Any]:
+        from cosmolabe.bench.bed import lay_out
+        from cosmolabe.bench.evaluate import judge_model, write_runs
+        from cosmolabe.cli._models import open_model
+        from cosmolabe.data.store import open_store
+
+        if not self.model:
+            raise ValueError("which world model? say --model NAME or --model FOLDER")
+        judgements, total = [], len(self.paths) * len(self.model)
+        with progress("judging") as tell:
+            for path in self.paths:
+                store = open_store(path)
+                models = [open_model(m, store, self.seed, self.trust) for m in self.model]
+                bed = lay_out(
+                    store,
+                    self.split,
+                    self.protocol,
+                    num_episodes=self.episodes,
+                    per_episode=self.per_episode,
+                    seed=self.seed,
+                )
+                for model in models:
+                    tell(len(judgements), total)
+                    judgements.append(
+                        judge_model(
+                            model,
+                            store,
+                            self.split,
+                            self.protocol,
+                            num_episodes=self.episodes,
+                            per_episode=self.per_episode,
+                            seed=self.seed,
+                            curve_horizon=self.curve_horizon,
+                            gap_split=self.gap,
+                            num_clips=self.clips,
+                            bed=bed,
+                        )
+                    )
+        clear(self.out)
+        write_runs(judgements, self.out)
+        return [reading for judgement in judgements for reading in judgement.readings]
+
+    def _judge_rollouts(self) -> list[Any]:
+        from cosmolabe.core.record import (
+            Record,
+            write_json,
+            write_jsonl,
+            write_readings,
+        )
+        from cosmolabe.data.rollouts import read_rollouts
+        from cosmolabe.judges.state import judge
+
+        rollouts = [item for path in self.paths for item in read_rollouts(path)]
+        readings, rows = judge(rollouts, self.protocol)
+        clear(self.out)
+        write_readings(self.out / "readings.json", readings)
+        write_jsonl(self.out / "clips.jsonl", rows)
+        fingerprints = (
+            sorted({getattr(r, name) for r in readings}) for name in ("protocol", "data")
+        )
+        protocol, data = (" ".join(found) for found in fingerprints)
+        config = {"paths": list(self.paths), "protocol": self.protocol, "rollouts": len(rollouts)}
+        write_json(self.out / "record.json", Record("judge", self.seed, config, protocol, data))
+        return readings
+
+
+def clear(folder: Path) -> None:
+    """Remove the clips of an earlier run; refuse a folder that holds something else."""
+    ours = {"readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json", "media"}
+    ours |= {"report.html", "report.json", "report.parquet", "readings.parquet"}
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; --out takes a folder")
+    found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if found and "readings.json" not in found:
+        raise ValueError(f"{folder} holds other things ({sorted(found)[:3]}); choose a new folder")
+    for name in found & ours - {"media"}:
+        (folder / name).unlink()
+    for path in (folder / "media").glob("*.npz"):
+        path.unlink()
+
+
+def readings_table(readings: list[Any]) -> Table:
+    """The readings that know their floor and ceiling; all others are in readings.json."""
+    known = [r for r in readings if r.floor == r.floor and r.ceiling == r.ceiling]
+    known = [r for r in known if r.horizon is None or r.metric == "composite"] or readings
+    rows = [
+        (
+            r.judge,
+            r.game,
+            r.model,
+            f"{r.metric} at {r.horizon}" if r.horizon else r.metric,
+            r.value,
+            f"{r.low:.3f} – {r.high:.3f}" if r.low == r.low else "–",
+            r.floor,
+            r.ceiling,
+            r.n,
+            r.skipped,
+        )
+        for r in known
+    ]
+    columns = (
+        "judge", "game", "model", "metric", "value", "95 % interval", "floor", "ceiling", "n",
+        "skipped",
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+VERB = Judge
