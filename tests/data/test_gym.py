@@ -1,5 +1,8 @@
 """The Gymnasium environments: checked by Gymnasium itself, and the batch equals the single ones."""
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -12,7 +15,6 @@ from cosmolabe.engine import kernels
 from cosmolabe.engine.game import HEAD, LIVES, OVER, PHASE, TERMINATED, TICK, WON, layout_of
 from cosmolabe.games.pong import GAME as PONG
 
-register_games()
 GAMES = parts.names("games")
 PONG_ID = environment_id("pong")
 
@@ -20,6 +22,17 @@ PONG_ID = environment_id("pong")
 def test_names_become_camel_case():
     assert environment_id("pong") == "cosmolabe/Pong-v0"
     assert environment_id("big_maze") == "cosmolabe/BigMaze-v0"
+
+
+def test_a_fresh_process_can_make_an_environment_by_module_and_name():
+    code = (
+        "import gymnasium;"
+        "print(gymnasium.make('cosmolabe.data.gym:cosmolabe/Pong-v0').reset(seed=3)[1]['seed'])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert int(printed) == gymnasium.make(PONG_ID).reset(seed=3)[1]["seed"]
 
 
 def test_registering_twice_changes_nothing():

@@ -1,7 +1,8 @@
 """Gymnasium environments of every game: one world, or a batch in one call of the rules.
 
-`gymnasium.make("cosmolabe/Pong-v0")` and `gymnasium.make_vec("cosmolabe/Pong-v0", 64)` both take
-`observation` ("state", "flat" or "rgb"), `parameters` (physics by name), `characters`, `theme`,
+After `import cosmolabe.data.gym`, `gymnasium.make("cosmolabe/Pong-v0")` and
+`gymnasium.make_vec("cosmolabe/Pong-v0", 64)` (or, without the import,
+`gymnasium.make("cosmolabe.data.gym:cosmolabe/Pong-v0")`) both take `observation` ("state", "flat" or "rgb"), `parameters` (physics by name), `characters`, `theme`,
 `appearance_seed`, `size` and `max_episode_steps`. Actions are the game's discrete ones. `v0` counts
 this interface; the version of the rules is `env.unwrapped.metadata["rules_version"]`.
 
@@ -34,7 +35,7 @@ def environment_id(name: str) -> str:
 
 
 def register_games() -> None:
-    """Tell Gymnasium about every game; called by Gymnasium itself when it is imported."""
+    """Tell Gymnasium about every game; importing this module does it."""
     for name in parts.names("games"):
         if environment_id(name) in gymnasium.registry:
             continue
@@ -312,3 +313,6 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):
         for name, values in self.worlds.facts().items():
             infos[name], infos[f"_{name}"] = np.where(mask, values, 0), mask.copy()
         return infos
+
+
+register_games()
