@@ -1,0 +1,223 @@
+"""The gradient loop: AdamW, warm-up and cosine, a running mean of the weights, resume to the byte.
+
+What is random depends on (seed, step) alone, so the step number is all the random state there is.
+"""
+
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from cosmolabe.core.record import read_json, write_json
+from cosmolabe.core.seeds import seed_of
+from cosmolabe.data.store import Store
+from cosmolabe.data.windows import training_batches
+from cosmolabe.nets.batches import Batch, training_batch
+from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
+from cosmolabe.nets.scales import measure
+from cosmolabe.nets.schedule import rate_at, share_of
+from cosmolabe.nets.training import OnEvaluate, Progress, TrainConfig
+from cosmolabe.nets.worlds import NetworkWorld
+
+STATE, STATE_TENSORS = "training.json", "training.safetensors"
+SCHEMA = 1
+SCALE_WINDOWS, SCALE_LENGTH = 256, 16
+"""Windows the game's scales are measured on; their seed is fixed, so scales follow from data."""
+
+
+@dataclass
+class Descent:
+    """Everything that changes while a network learns."""
+
+    world: NetworkWorld
+    config: TrainConfig
+    step: int = 0
+    seconds: float = 0.0
+    waited: float = 0.0
+    losses: deque = field(default_factory=lambda: deque(maxlen=20))
+
+    def __post_init__(self) -> None:
+        config, network = self.config, self.world.network
+        self.weights = [p for p in network.parameters() if p.requires_grad]
+        self.names = [n for n, p in network.named_parameters() if p.requires_grad]
+        self.mean = [p.detach().clone() for p in self.weights]
+        self.optimizer = torch.optim.AdamW(
+            self.weights,
+            lr=config.rate,
+            betas=(0.9, 0.99),
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+
+    def learn(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """One step on one batch; gives the parts of the loss."""
+        config = self.config
+        rate = rate_at(config, self.step, self.seconds)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        parts = self.world.network.loss(batch, config.seen)
+        self.optimizer.zero_grad(set_to_none=True)
+        parts["total"].backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.weights, config.clip)
+        if torch.isfinite(norm):
+            self.optimizer.step()
+        self.step += 1
+        decay = min(config.ema, self.step / (self.step + 9))
+        with torch.no_grad():
+            torch._foreach_lerp_(self.mean, self.weights, 1 - decay)
+        return {name: part.detach() for name, part in parts.items()}
+
+    def noisy(self, batch: Batch) -> Batch:
+        """The batch with noise on the positions of seen frames, in place."""
+        if self.config.noise:
+            dice = torch.Generator().manual_seed(seed_of("noise", self.config.seed, self.step))
+            seen = batch.states[:, : self.config.seen, :, :2]
+            seen += torch.randn(seen.shape, generator=dice) * self.config.noise
+        return batch
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """The network holds the running mean of its weights for a while."""
+        own = [w.detach().clone() for w in self.weights]
+        self.put(self.mean)
+        try:
+            yield
+        finally:
+            self.put(own)
+
+    def put(self, values: list[torch.Tensor]) -> None:
+        """Copy values into the network's weights."""
+        with torch.no_grad():
+            for weight, value in zip(self.weights, values, strict=True):
+                weight.copy_(value)
+
+    def progress(self, **flags: bool) -> Progress:
+        """Where training stands now."""
+        recent = [{k: float(v) for k, v in parts.items()} for parts in self.losses]
+        parts = {k: float(np.mean([row[k] for row in recent])) for k in (recent or [{}])[0]}
+        return Progress(
+            step=self.step,
+            seconds=self.seconds,
+            loss=parts.get("total", float("nan")),
+            parts=parts,
+            rate=rate_at(self.config, self.step, self.seconds),
+            share=share_of(self.config, self.step, self.seconds),
+            waiting=self.waited / self.seconds if self.seconds else 0.0,
+            **flags,
+        )
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Weights, their mean, the optimiser's moments and the scales."""
+        found = {f"network.{k}": v for k, v in self.world.network.state_dict().items()}
+        for name, mean, weight in zip(self.names, self.mean, self.weights, strict=True):
+            found[f"mean.{name}"] = mean
+            moments = self.optimizer.state.get(weight, {})
+            for key in ("exp_avg", "exp_avg_sq", "step"):
+                found[f"{key}.{name}"] = moments.get(
+                    key, torch.zeros(()) if key == "step" else torch.zeros_like(weight)
+                )
+        return {k: v.detach().numpy() for k, v in found.items()}
+
+    def save(self, folder: Path, data: str) -> None:
+        """Write what `resume` needs, tensors first."""
+        write_tensors(folder / STATE_TENSORS, self.tensors())
+        state = {"schema": SCHEMA, "step": self.step, "seconds": self.seconds, "data": data}
+        write_json(folder / STATE, {**state, "config": asdict(self.config)})
+
+    def restore(self, folder: Path, data: str) -> None:
+        """Go on from what `save` wrote; another recipe or other data are refused."""
+        state = read_json(folder / STATE)
+        if not isinstance(state, dict) or state.get("schema") != SCHEMA:
+            raise ValueError(f"{folder / STATE}: not a training state of schema {SCHEMA}")
+        ends = ("steps", "seconds", "evaluate_every", "save_every")
+        was, now = dict(state.get("config", {})), asdict(self.config)
+        changed = [k for k in now if k not in ends and was.get(k) != now[k]]
+        if changed or state.get("data") != data:
+            raise ValueError(
+                f"{folder}: cannot resume, for {changed or ['the data']} changed since; "
+                f"train in another folder"
+            )
+        tensors = read_tensors(folder / STATE_TENSORS)
+        check_tensors(folder / STATE_TENSORS, tensors, self.tensors())
+        read = {k: torch.from_numpy(v.copy()) for k, v in tensors.items()}
+        self.world.network.load_state_dict(
+            {k.removeprefix("network."): v for k, v in read.items() if k.startswith("network.")}
+        )
+        for i, (name, weight) in enumerate(zip(self.names, self.weights, strict=True)):
+            self.mean[i].copy_(read[f"mean.{name}"])
+            self.optimizer.state[weight] = {
+                key: read[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")
+            }
+        self.step, self.seconds = int(state["step"]), float(state["seconds"])
+
+
+def descend(
+    world: NetworkWorld,
+    store: Store,
+    config: TrainConfig,
+    folder: Path,
+    on_evaluate: OnEvaluate | None,
+    resume: bool,
+) -> Iterator[Progress]:
+    """Train a network; see `training.training`."""
+    descent = Descent(world, config)
+    if resume:
+        descent.restore(folder, store.fingerprint)
+    else:
+        windows = next(training_batches(store, config.split, SCALE_LENGTH, SCALE_WINDOWS, seed=0))
+        world.network.set_scales(measure(windows))
+    batches = training_batches(
+        store, config.split, config.length, config.batch_size, config.seed, start=descent.step
+    )
+    evaluated = saved = descent.seconds
+    world.network.train()
+    with patience() as asked_to_stop:
+        while share_of(config, descent.step, descent.seconds) < 1 and not asked_to_stop:
+            began = time.monotonic()
+            windows = next(batches)
+            descent.waited += time.monotonic() - began
+            descent.losses.append(descent.learn(descent.noisy(training_batch(windows))))
+            descent.seconds += time.monotonic() - began
+            yield descent.progress()
+            if on_evaluate and descent.seconds - evaluated >= config.evaluate_every:
+                evaluated = descent.seconds
+                with descent.averaged():
+                    on_evaluate(world, descent.progress())
+            if descent.seconds - saved >= config.save_every:
+                saved = descent.seconds
+                descent.save(folder, store.fingerprint)
+    descent.save(folder, store.fingerprint)
+    descent.put(descent.mean)
+    world.steps = descent.step
+    world.save(folder, store.fingerprint, {**asdict(config), "seconds_used": descent.seconds})
+    stopped = share_of(config, descent.step, descent.seconds) < 1
+    yield descent.progress(finished=not stopped, interrupted=stopped)
+
+
+@contextmanager
+def patience() -> Iterator[list]:
+    """A first Ctrl-C fills the list, so that the step is done before training stops; a second one
+    stops at once. Outside the main thread Ctrl-C is left as it is."""
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

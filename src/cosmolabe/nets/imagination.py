@@ -1,0 +1,156 @@
+"""Unrolls a network over its own predictions: the same lines in training and in a rollout."""
+
+from dataclasses import dataclass, fields
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from cosmolabe.core.fields import ALIVE
+from cosmolabe.core.manifest import Manifest
+from cosmolabe.nets.batches import Batch
+from cosmolabe.nets.features import next_state, wrapped
+from cosmolabe.nets.scales import Scales, unmeasured
+
+
+@dataclass(frozen=True)
+class Dreamt:
+    """Frames a network looks at, true or imagined, with the action taken in each."""
+
+    batch: Batch
+    states: Float[Tensor, "batch time moving state"]
+    globals: Float[Tensor, "batch time global"]
+    actions: Float[Tensor, "batch time action"]
+
+
+@dataclass(frozen=True)
+class Likely:
+    """What a network says about the frame after each one it saw."""
+
+    positions: Float[Tensor, "batch time moving 2"]
+    alive: Float[Tensor, "batch time moving"]
+    """Logit."""
+    fields: Float[Tensor, "batch time moving field"]
+    globals: Float[Tensor, "batch time global"]
+    terminal: Float[Tensor, "batch time"]
+    """Logit."""
+
+    def last(self) -> "Likely":
+        """Only what is said about the frame after the last."""
+        return Likely(**{f.name: getattr(self, f.name)[:, -1:] for f in fields(self)})
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Parts of the loss; positions count 1 (our choice, near the composite's 9 : 1)."""
+
+    alive: float = 0.3
+    fields: float = 0.1
+    globals: float = 0.05
+    terminal: float = 0.05
+
+
+class Imagination:
+    """What every network here can do once it can say what is `likely`.
+
+    A network offers `window`, `likely(dreamt, cache) -> (Likely, cache)` and calls `prepare`.
+    """
+
+    weights = Weights()
+
+    def prepare(self, manifest: Manifest) -> None:
+        """Room for the game's scales and masks, saved with the weights."""
+        masks = manifest.masks()
+        self.register_buffer("field_used", torch.from_numpy(masks.fields))
+        self.register_buffer("global_used", torch.from_numpy(masks.globals))
+        rotation = [name == "rotation" for name in manifest.profile.game_fields]
+        self.register_buffer("field_turns", torch.tensor(rotation))
+        scales = unmeasured(len(masks.fields), len(masks.globals))
+        for field in fields(Scales):
+            value = getattr(scales, field.name)
+            self.register_buffer(field.name, torch.as_tensor(value).clone())
+
+    def set_scales(self, scales: Scales) -> None:
+        """Take over the scales measured on training windows."""
+        for field in fields(Scales):
+            getattr(self, field.name).copy_(torch.as_tensor(getattr(scales, field.name)))
+
+    def settle(self, dreamt: Dreamt, likely: Likely) -> tuple[Tensor, Tensor]:
+        """The next state and globals: whole numbers rounded (with straight gradients)."""
+        states = dreamt.states[:, -1:]
+        values = straight_round(likely.fields, self.field_whole)
+        values = torch.where(self.field_turns, values - values.detach().floor(), values)
+        values = torch.where(self.field_used, values, 0.0)
+        alive = (likely.alive > 0).to(values.dtype)[..., None]
+        predicted = torch.cat([likely.positions, alive, values], -1)
+        everyone = torch.ones_like(states[..., 0], dtype=torch.bool)
+        following = next_state(states, predicted, everyone, dreamt.batch.wrap)
+        numbers = straight_round(likely.globals, self.global_whole)
+        return following, torch.where(self.global_used, numbers, 0.0)
+
+    def unroll(self, batch: Batch, seen: int, steps: int, cached: bool = True) -> list:
+        """Look at `seen` true frames, then imagine: [(Likely, state, globals)] of each step.
+
+        The first entry's Likely speaks about every frame after a seen one, the others about one
+        frame. Without `cached` every step looks at the whole story again; only for comparison.
+        """
+        dreamt = Dreamt(
+            batch, batch.states[:, :seen], batch.globals[:, :seen], batch.actions[:, :seen]
+        )
+        story, cache = [], None
+        for step in range(steps):
+            likely, cache = self.likely(dreamt, cache)
+            last = likely.last()
+            states, numbers = self.settle(dreamt, last)
+            story.append((likely if step == 0 else last, states, numbers))
+            action = batch.actions[:, seen + step : seen + step + 1]
+            if cached:
+                dreamt = Dreamt(batch, states, numbers, action)
+            else:
+                cache = None
+                dreamt = Dreamt(
+                    batch,
+                    torch.cat([dreamt.states, states], 1),
+                    torch.cat([dreamt.globals, numbers], 1),
+                    torch.cat([dreamt.actions, action], 1),
+                )
+        return story
+
+    def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
+        """Parts of the loss, `total` among them, over all frames after the first of a window."""
+        steps = batch.states.shape[1] - seen
+        story = self.unroll(batch, seen, steps)
+        likely = Likely(
+            **{f.name: torch.cat([getattr(s[0], f.name) for s in story], 1) for f in fields(Likely)}
+        )
+        truth, numbers = batch.states[:, 1:], batch.globals[:, 1:]
+        alive = truth[..., ALIVE]
+        share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
+        gap = wrapped(likely.positions - truth[..., :2], batch.wrap).abs().sum(-1)
+        off = likely.fields - truth[..., 5 : 5 + likely.fields.shape[-1]]
+        off = torch.where(self.field_turns, off - off.detach().round(), off).abs()
+        off = (off / self.field_scale * self.field_used).sum(-1)
+        drift = ((likely.globals - numbers) / self.global_step).abs().clamp(max=10)
+        parts = {
+            "positions": (gap * share).sum(-1).mean() / self.reach,
+            "alive": F.binary_cross_entropy_with_logits(likely.alive, alive),
+            "fields": (off * share).sum(-1).mean(),
+            "globals": (drift * self.global_used).sum(-1).mean() / self.global_used.sum(),
+            "terminal": F.binary_cross_entropy_with_logits(
+                likely.terminal, batch.terminal[:, 1:].to(gap.dtype)
+            ),
+        }
+        w = self.weights
+        parts["total"] = parts["positions"] + sum(
+            getattr(w, f.name) * parts[f.name] for f in fields(w)
+        )
+        return parts
+
+
+def straight_round(
+    values: Float[Tensor, "*shape field"],
+    whole: Bool[Tensor, " field"],
+) -> Float[Tensor, "*shape field"]:
+    """Rounded where `whole`; the gradient passes as if it were not."""
+    return torch.where(whole, values + (values.round() - values).detach(), values)

@@ -1,0 +1,165 @@
+"""Training of any learnt model: one config, one loop, progress as it goes, resume to the byte.
+
+This file needs no torch; `nets/descent.py` holds the gradient loop and is imported when a network
+is trained. A model that is fitted in closed form offers `fit(store, config)` and `save(folder)`.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cosmolabe.core.record import Record, write_json
+from cosmolabe.data.store import Store
+
+RECORD = "record.json"
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How a model is trained. Bytes are equal where `seconds` is None: steps alone then decide."""
+
+    steps: int | None = 1000
+    """Gradient steps; None trains until `seconds` are over."""
+    seconds: float | None = None
+    """Seconds of training, evaluations not counted; None trains until `steps` are done."""
+    batch_size: int = 32
+    rate: float = 2e-3
+    """Learning rate at the top."""
+    warmup: int = 50  # steps
+    weight_decay: float = 1e-5  # AutoWorldModel-Bench
+    seen: int = 4
+    """True frames at the start of a training window; predictions of all but the first count."""
+    unroll: int = 12
+    """Frames imagined after them, through the model's own predictions."""
+    noise: float = 0.0
+    """Standard deviation added to the positions of seen frames, shares of the world."""
+    ema: float = 0.99
+    """Decay of the running mean of the weights, which is what is judged and saved."""
+    clip: float = 1.0
+    """Largest norm of the gradient."""
+    seed: int = 42
+    split: str = "train"
+    evaluate_every: float = 30.0
+    """Seconds between calls of `on_evaluate`."""
+    save_every: float = 60.0
+    """Seconds between saved states to resume from."""
+
+    def __post_init__(self) -> None:
+        if self.steps is None and self.seconds is None:
+            raise ValueError("training needs an end: give steps, seconds, or both")
+        for name in ("steps", "seconds", "batch_size", "rate", "clip", "evaluate_every"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be above 0; got {value}")
+        if self.seen < 1 or self.unroll < 1:
+            raise ValueError(
+                f"seen and unroll must be at least 1; got {self.seen} and {self.unroll}"
+            )
+        if not 0 <= self.ema < 1 or self.noise < 0 or self.warmup < 0:
+            raise ValueError(
+                f"ema lies in [0, 1), noise and warmup are not negative; got {self.ema}, "
+                f"{self.noise}, {self.warmup}"
+            )
+
+    @property
+    def length(self) -> int:
+        """States of a training window."""
+        return self.seen + self.unroll
+
+
+def paper() -> TrainConfig:
+    """The recipe of AutoWorldModel-Bench: at most 10,000 steps, at most 600 s, seed 42."""
+    return TrainConfig(steps=10_000, seconds=600.0, rate=3e-4, warmup=500, weight_decay=1e-5)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands."""
+
+    step: int
+    seconds: float
+    """Of training, evaluations not counted, earlier sittings included."""
+    loss: float
+    """Mean total loss of the last steps (up to 20)."""
+    parts: dict[str, float]
+    rate: float
+    share: float
+    """Share of the budget used, 0..1."""
+    waiting: float
+    """Share of the time spent waiting for data."""
+    finished: bool = False
+    interrupted: bool = False
+
+
+OnProgress = Callable[[Progress], None]
+OnEvaluate = Callable[[Any, Progress], None]
+"""Called with the model as it would be saved now; what it does costs no training time."""
+
+
+def training(
+    model: Any,  # noqa: ANN401 - any model of `models/` that learns
+    store: Store,
+    config: TrainConfig,
+    folder: Path,
+    *,
+    on_evaluate: OnEvaluate | None = None,
+    resume: bool = False,
+) -> Iterator[Progress]:
+    """Train step by step; the last Progress is `finished`, or `interrupted` after Ctrl-C.
+
+    The checkpoint in `folder` is written at the end, and after Ctrl-C, together with a state that
+    `resume=True` goes on from.
+    """
+    if model.manifest != store.manifest:
+        raise ValueError(
+            f"the model is for '{model.manifest.game}' version {model.manifest.version}, the store "
+            f"holds '{store.manifest.game}' version {store.manifest.version}"
+        )
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(
+        folder / RECORD,
+        Record("train", config.seed, {"model": model.name, **asdict(config)}, "", store.fingerprint),
+    )
+    if hasattr(model, "fit"):
+        yield _fit(model, store, config, folder)
+        return
+    from cosmolabe.nets.descent import descend  # torch only where a network learns
+
+    yield from descend(model, store, config, folder, on_evaluate, resume)
+
+
+def _fit(model: Any, store: Store, config: TrainConfig, folder: Path) -> Progress:  # noqa: ANN401
+    began = time.monotonic()
+    loss = model.fit(store, config)
+    model.save(folder, store.fingerprint, asdict(config))
+    took = time.monotonic() - began
+    return Progress(1, took, loss, {"total": loss}, 0.0, 1.0, 0.0, finished=True)
+
+
+def train(
+    model: Any,  # noqa: ANN401 - any model of `models/` that learns
+    store: Store,
+    config: TrainConfig,
+    folder: Path,
+    *,
+    on_progress: OnProgress | None = None,
+    on_evaluate: OnEvaluate | None = None,
+    resume: bool = False,
+) -> Progress:
+    """Train to the end and give the last Progress; the model holds what was learnt."""
+    progress = None
+    for progress in training(
+        model, store, config, folder, on_evaluate=on_evaluate, resume=resume
+    ):
+        if on_progress is not None:
+            on_progress(progress)
+    assert progress is not None
+    return progress
+
+
+def with_budget(config: TrainConfig, steps: int | None, seconds: float | None) -> TrainConfig:
+    """The same recipe with another end."""
+    return replace(config, steps=steps, seconds=seconds)
