@@ -2,9 +2,10 @@
 
 After `import cosmolabe.data.gym`, `gymnasium.make("cosmolabe/Pong-v0")` and
 `gymnasium.make_vec("cosmolabe/Pong-v0", 64)` (or, without the import,
-`gymnasium.make("cosmolabe.data.gym:cosmolabe/Pong-v0")`) both take `observation` ("state", "flat" or "rgb"), `parameters` (physics by name), `characters`, `theme`,
-`appearance_seed`, `size` and `max_episode_steps`. Actions are the game's discrete ones. `v0` counts
-this interface; the version of the rules is `env.unwrapped.metadata["rules_version"]`.
+`gymnasium.make("cosmolabe.data.gym:cosmolabe/Pong-v0")`) take `observation` ("state", "flat" or
+"rgb"), `parameters` (physics by name), `characters`, `theme`, `appearance_seed`, `size` and
+`max_episode_steps`. Actions are the game's discrete ones. `v0` counts this interface; the version
+of the rules is `env.unwrapped.metadata["rules_version"]`.
 
 An episode ends by the rules (terminated) or because the game's own clock ran out (truncated).
 `reset(options={"level": 3})` starts in a later level. `info` holds score, lives, level, phase, tick
