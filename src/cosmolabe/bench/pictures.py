@@ -29,7 +29,7 @@ def picture_readings(
 ) -> list[Reading]:
     """PSNR, SSIM and motion amount of the first windows, drawn with their episodes' looks."""
     game: Game = parts.load("games", bed.game)
-    rows = np.arange(min(num_windows, len(bed.windows)))
+    rows = range(min(num_windows, len(bed.windows)))
     steps = [horizon for horizon, _ in bed.protocol.weights]
     dense = dense_states(bed.windows, prediction, bed.protocol.window)
     signal, structure, motion = [], [], []
@@ -44,7 +44,7 @@ def picture_readings(
         pair = np.stack([true, imagined])[:, bed.protocol.window - 1 :]
         motion.append(motion_amount(pair))
     shared = {**shared, "n": len(rows)}
-    clusters = bed.windows.episodes[rows]
+    clusters = bed.windows.episodes[: len(rows)]
     readings = []
     for metric, values, unit in (("psnr", signal, "dB"), ("ssim", structure, "similarity")):
         table = np.array(values)

@@ -1,0 +1,159 @@
+"""The grid game x model x seed: trains each cell, judges it on test, never does a cell twice."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cosmolabe.bench.bed import FLOORS, NUM_EPISODES, Bed, lay_out
+from cosmolabe.bench.evaluate import judge_model, write_run
+from cosmolabe.core import parts
+from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.record import plain, read_json, write_json
+from cosmolabe.data.collect import collect
+from cosmolabe.data.store import Store
+from cosmolabe.nets.training import TrainConfig, train
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class GridRecipe:
+    """All that decides a table of models; stored before the first cell runs."""
+
+    name: str = "screening"
+    games: tuple[str, ...] = ()
+    """All games where none is named."""
+    models: tuple[str, ...] = ("linear", "transformer")
+    seeds: tuple[int, ...] = (0,)
+    size: str = "laptop"
+    steps: int | None = None
+    """Gradient steps of each cell; the run is then the same on any machine."""
+    seconds: float | None = 120.0
+    """Seconds of training of each cell."""
+    train: TrainConfig = field(default_factory=TrainConfig)
+    """The training recipe; its end and seed are set by the grid."""
+    train_episodes: int = 1024
+    test_episodes: int = NUM_EPISODES
+    protocol: str = "state/1"
+
+    def __post_init__(self) -> None:
+        if self.steps is None and self.seconds is None:
+            raise ValueError("a grid needs an end for its training: steps, seconds, or both")
+        if not self.models or not self.seeds:
+            raise ValueError("a grid needs at least one model and one seed")
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits that change when any choice changes."""
+        return fingerprint(plain(self))
+
+    def config(self, seed: int) -> TrainConfig:
+        """How one cell is trained."""
+        return replace(self.train, steps=self.steps, seconds=self.seconds, seed=seed)
+
+
+def fill(
+    recipe: GridRecipe,
+    work: Path,
+    out: Path,
+    tell: Callable[[dict[str, Any]], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Train and judge every cell that `out` does not hold yet; gives all rows of this recipe.
+
+    `work` keeps stores, checkpoints and run folders; `out` grows by one row a cell, so a killed
+    run goes on where it stopped.
+    """
+    _store_recipe(recipe, out)
+    for game in recipe.games or parts.names("games"):
+        missing = [
+            (model, seed)
+            for model in recipe.models
+            for seed in recipe.seeds
+            if not _rows_of(out, recipe, game, model, seed)
+        ]
+        if not missing:
+            continue
+        learn, bed = _stores(recipe, game, work)
+        for model, seed in missing:
+            row = _cell(recipe, learn, bed, model, seed, work)
+            write_json(out, [*_all_rows(out), row])
+            if tell is not None:
+                tell(row)
+    return [row for row in _all_rows(out) if row["recipe"] == recipe.fingerprint]
+
+
+def _store_recipe(recipe: GridRecipe, out: Path) -> None:
+    path = out.parent / "recipes" / f"{recipe.name}.json"
+    content = plain({"schema": SCHEMA, "fingerprint": recipe.fingerprint, **asdict(recipe)})
+    if path.exists() and read_json(path) != content:
+        raise ValueError(
+            f"{path} holds another recipe of the name '{recipe.name}', and its rows would no "
+            "longer say how they were made; give the new recipe a name of its own"
+        )
+    write_json(path, content)
+
+
+def _all_rows(out: Path) -> list[dict[str, Any]]:
+    return read_json(out) if out.exists() else []
+
+
+def _rows_of(
+    out: Path, recipe: GridRecipe, game: str, model: str, seed: int
+) -> list[dict[str, Any]]:
+    version = parts.load("games", game).manifest.version
+    key = (recipe.fingerprint, game, version, model, seed)
+    names = ("recipe", "game", "version", "model", "seed")
+    return [row for row in _all_rows(out) if tuple(row[name] for name in names) == key]
+
+
+def _stores(recipe: GridRecipe, game: str, work: Path) -> tuple[Store, Bed]:
+    stores = work / "stores"
+    learn = collect(
+        game, stores / f"{game}-train-{recipe.train_episodes}", recipe.train_episodes, split="train"
+    )
+    test = collect(
+        game, stores / f"{game}-test-{recipe.test_episodes}", recipe.test_episodes, split="test"
+    )
+    return learn, lay_out(test, "test", recipe.protocol, num_episodes=recipe.test_episodes)
+
+
+def _cell(
+    recipe: GridRecipe, learn: Store, bed: Bed, model: str, seed: int, work: Path
+) -> dict[str, Any]:
+    part = parts.load("models", model)
+    world = part.create(learn.manifest, recipe.size, seed)
+    name = f"{recipe.name}-{bed.game}-{model}-{seed}"
+    steps, seconds = 0, 0.0
+    if part.trainable:
+        done = train(world, learn, recipe.config(seed), work / "checkpoints" / name)
+        if done.interrupted:
+            raise KeyboardInterrupt
+        steps, seconds = done.step, done.seconds
+    judged = judge_model(world, bed.store, bed=bed, num_pictures=0, num_clips=3)
+    write_run(judged, work / "runs" / name)
+    final, skill = judged.reading("final"), judged.reading("skill")
+    row: dict[str, Any] = {
+        "schema": SCHEMA,
+        "game": bed.game,
+        "version": bed.store.manifest.version,
+        "model": model,
+        "seed": seed,
+        "final": final.value,
+        "low": final.low,
+        "high": final.high,
+        "skill": skill.value,
+        "skill_low": skill.low,
+        "skill_high": skill.high,
+        "ceiling": final.ceiling,
+        "headroom": judged.reading("headroom").value,
+        "beats_floor": final.value > final.floor,
+        "steps": steps,
+        "seconds": seconds,
+        "n": final.n,
+        "protocol": final.protocol,
+        "data": final.data,
+        "recipe_name": recipe.name,
+        "recipe": recipe.fingerprint,
+    }
+    return row | {name: judged.reading(f"final_{name}").value for name in FLOORS}
