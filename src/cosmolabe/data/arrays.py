@@ -230,11 +230,15 @@ def _unpack(path: Path, entry: Packed, blob: bytes) -> np.ndarray:
     return np.frombuffer(blob, entry.dtype).reshape(entry.shape).copy()
 
 
-def unpack_zstd(blob: bytes, num_bytes: int, where: str) -> bytes:
-    """Exactly `num_bytes` unpacked bytes; a stream that claims more is refused unread."""
+def unpack_zstd(blob: bytes, num_bytes: int | None, where: str, most: int = 0) -> bytes:
+    """Exactly `num_bytes` unpacked bytes, or, where that is None, no more than `most`.
+
+    A stream that claims another size is refused unread.
+    """
     try:
-        if zstandard.frame_content_size(blob) != num_bytes:
-            raise ValueError(f"{where} would unpack to another size than {num_bytes} bytes")
-        return zstandard.ZstdDecompressor().decompress(blob, max_output_size=num_bytes)
+        claims = zstandard.frame_content_size(blob)
+        if claims < 0 or (claims != num_bytes if num_bytes is not None else claims > most):
+            raise ValueError(f"{where} would unpack to {claims} bytes, not {num_bytes or most}")
+        return zstandard.ZstdDecompressor().decompress(blob, max_output_size=max(claims, 1))
     except zstandard.ZstdError as error:
         raise ValueError(f"{where} does not unpack ({error}); copy the file again") from None

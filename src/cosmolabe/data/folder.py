@@ -1,11 +1,13 @@
 """The files every store's folder has, and what is checked before anything in them is believed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int64
 
 from cosmolabe.core.record import read_json
-from cosmolabe.data.arrays import refuse_link
+from cosmolabe.data.arrays import file_digest, refuse_link
 
 SPLITS = ("train", "val", "test", "scenario")
 RECORD, INDEX, MANIFEST = "record.json", "index.json", "manifest.json"
@@ -63,3 +65,71 @@ def check_numbers(
             f"a window of {length} states from tick {starts[first]} does not fit episode "
             f"{episodes[first]}, which has {lengths[episodes[first]]} states"
         )
+
+
+def check_files(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """Every shard of the index is there, a plain file, of its size; nothing is read yet."""
+    for row in rows:
+        path = folder / row["file"]
+        if Path(row["file"]).name != row["file"]:
+            raise ValueError(f"{folder / INDEX} names a file outside the folder: {row['file']}")
+        refuse_link(path)
+        if path.stat().st_size != row["bytes"]:
+            raise ValueError(
+                f"{path} has {path.stat().st_size} bytes, the index says {row['bytes']}; "
+                f"{remedy(folder, path)}"
+            )
+
+
+def check_shard(folder: Path, row: dict[str, Any]) -> Path:
+    """The shard's path, once its bytes are those the index speaks of."""
+    path = folder / row["file"]
+    if file_digest(path) != row["xxh3"]:
+        raise ValueError(
+            f"{path} is not the file the index speaks of (checksum); {remedy(folder, path)}"
+        )
+    return path
+
+
+def remedy(folder: Path, path: Path) -> str:
+    """What would do about a damaged shard."""
+    return (
+        f"copy it again, or delete {path.name} and {INDEX} in {folder} and run the same collect "
+        f"or import again"
+    )
+
+
+class Numbering:
+    """Which shard an episode lies in, and which episodes make a split."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+        none = np.empty(0, np.int64)
+        self.lengths = np.concatenate([none, *(np.array(r["lengths"], np.int64) for r in rows)])
+        self.firsts = np.concatenate([[0], np.cumsum([len(row["lengths"]) for row in rows])])
+        self.firsts = self.firsts.astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def place(self, number: Number) -> tuple[int, int]:
+        """The shard of an episode and its row there."""
+        if not 0 <= number < len(self):
+            raise ValueError(f"no episode {number}; the store has {len(self)}")
+        place = int(np.searchsorted(self.firsts, number, side="right")) - 1
+        return place, int(number) - int(self.firsts[place])
+
+    def places(self, numbers: Int64[np.ndarray, " batch"]) -> Int64[np.ndarray, " batch"]:
+        """The shard of each episode."""
+        return np.searchsorted(self.firsts, numbers, side="right") - 1
+
+    def split(self, name: str) -> Int64[np.ndarray, " episode"]:
+        """Episode numbers of one split; empty where there are none."""
+        if name not in SPLITS:
+            raise ValueError(f"no split '{name}'; have {list(SPLITS)}")
+        mine = [
+            np.arange(first, first + len(row["lengths"]))
+            for row, first in zip(self.rows, self.firsts, strict=False)
+            if row["split"] == name
+        ]
+        return np.concatenate([np.empty(0, np.int64), *mine])

@@ -1,9 +1,236 @@
-"""The packed store: imported episodes that no engine here can play again."""
+"""The packed store: imported episodes that no engine here can play again, lossless by default."""
 
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import xxhash
+from jaxtyping import Int64
 
-def open_packed(folder: Path, record: dict[str, Any]) -> Any:  # noqa: ANN401
-    """The packed store of a folder."""
-    raise ValueError(f"{folder}: packed stores are not read yet ({record['schema']})")
+from cosmolabe.core.episode import Episode, Windows
+from cosmolabe.core.manifest import Manifest
+from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.record import plain
+from cosmolabe.data.arrays import read_arrays
+from cosmolabe.data.folder import (
+    MANIFEST,
+    Number,
+    Numbering,
+    check_files,
+    check_numbers,
+    check_shard,
+    read_index,
+    remedy,
+)
+from cosmolabe.data.manifests import read_manifest
+from cosmolabe.data.packing import CHUNK, columns_of, from_rows, unpack_chunk
+from cosmolabe.engine.game import Appearance
+
+CACHE_BYTES = 1 << 29  # of unpacked chunks kept at hand
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard in memory, still packed."""
+
+    path: Path
+    meta: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+    chunk_starts: np.ndarray
+    """First chunk of each episode."""
+
+
+class PackedStore:
+    """Episodes kept as packed tables."""
+
+    def __init__(
+        self, folder: Path, record: dict[str, Any], rows: list[dict[str, Any]], manifest: Manifest
+    ) -> None:
+        self.folder = folder
+        self.record = record
+        self.rows = rows
+        self.manifest = manifest
+        self.game: str = record["game"]
+        self.columns = columns_of(manifest)
+        self.dtype = "uint16" if record["quantised"] else "float32"
+        self._numbering = Numbering(rows)
+        self.lengths = self._numbering.lengths
+        self._registry = manifest.registry()
+        self._shards: dict[int, Shard] = {}
+        self._chunks: OrderedDict[tuple[int, int, int], np.ndarray] = OrderedDict()
+        size = 4 * CHUNK * self.columns.width
+        self._room = max(1, CACHE_BYTES // size)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of what every shard holds, in order."""
+        made = {name: value for name, value in self.record.items() if name != "versions"}
+        return fingerprint(plain(made), [row["xxh3"] for row in self.rows])
+
+    @property
+    def max_error(self) -> float:
+        """The largest error of any number in the store; 0 unless it is quantised."""
+        return max((row["max_error"] for row in self.rows), default=0.0)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def split(self, name: str) -> Int64[np.ndarray, " episode"]:
+        """Episode numbers of one split; empty where the store has none."""
+        return self._numbering.split(name)
+
+    def player(self, number: Number) -> str:
+        """Who played the episode, as the import was told."""
+        shard, row = self._shard_of(number)
+        return shard.meta["players"][row]
+
+    def name(self, number: Number) -> str:
+        """What the episode was called where it came from."""
+        shard, row = self._shard_of(number)
+        return shard.meta["names"][row]
+
+    def appearance(self, number: Number) -> Appearance:
+        """How the episode looks; the game's first look where the import said nothing."""
+        shard, row = self._shard_of(number)
+        look = shard.meta["appearances"][row]
+        if look is None:
+            return Appearance()
+        return Appearance(tuple(look["characters"]), look["theme"], look["seed"])
+
+    def episode(self, number: Number) -> Episode:
+        """One whole episode."""
+        shard, row = self._shard_of(number)
+        length = int(self.lengths[number])
+        whole = self.windows(np.array([number], np.int64), np.zeros(1, np.int64), length)
+        return Episode(
+            registry=self._registry.copy(),
+            states=whole.states[0],
+            actions=whole.actions[0],
+            globals=whole.globals[0],
+            terminal=whole.terminal[0],
+            truncated=bool(shard.arrays["truncated"][row]),
+        )
+
+    def windows(
+        self,
+        episodes: Int64[np.ndarray, " batch"],
+        starts: Int64[np.ndarray, " batch"],
+        length: int,
+    ) -> Windows:
+        """States starts[b] .. starts[b] + length - 1 of episode episodes[b]."""
+        check_numbers(self.lengths, episodes, starts, length)
+        rows = np.zeros((len(episodes), length + 2, self.columns.width), np.float32)
+        for out, number, start in zip(rows, episodes, starts, strict=True):
+            first = max(int(start) - 2, 0)
+            self._read(int(number), first, out[first - (int(start) - 2) :])
+        missing = starts[:, None] - np.array([2, 1]) < 0
+        states, numbers, moves, terminal = from_rows(rows, missing, self.columns, self.manifest)
+        return Windows(
+            registry=np.tile(self._registry, (len(episodes), 1, 1)),
+            states=states,
+            actions=moves,
+            globals=numbers,
+            terminal=terminal,
+            masks=self.manifest.masks(),
+            episodes=episodes,
+            starts=starts,
+        )
+
+    def verify(self) -> int:
+        """Unpack every episode and compare hashes; gives their number or names what is damaged."""
+        for place, row in enumerate(self.rows):
+            path = check_shard(self.folder, row)
+            shard, first = self._load(place), int(self._numbering.firsts[place])
+            wrong = []
+            for local, length in enumerate(row["lengths"]):
+                table = np.empty((length, self.columns.width), np.float32)
+                self._read(first + local, 0, table)
+                digest = xxhash.xxh3_64_intdigest(table.tobytes())
+                if digest != int(shard.arrays["hashes"][local]):
+                    wrong.append(first + local)
+            if wrong:
+                raise ValueError(
+                    f"{path}: episodes {wrong[:20]} do not unpack to what was packed; "
+                    f"{remedy(self.folder, path)}"
+                )
+        return len(self)
+
+    def _read(self, number: int, first: int, out: np.ndarray) -> None:
+        """Rows first .. first + len(out) - 1 of an episode's table."""
+        place, row = self._numbering.place(number)
+        at, end = first, first + len(out)
+        while at < end:
+            index = at // CHUNK
+            chunk = self._chunk(place, row, index)
+            stop = min(end, (index + 1) * CHUNK)
+            out[at - first : stop - first] = chunk[at - index * CHUNK : stop - index * CHUNK]
+            at = stop
+
+    def _chunk(self, place: int, row: int, index: int) -> np.ndarray:
+        key = (place, row, index)
+        if key in self._chunks:
+            self._chunks.move_to_end(key)
+            return self._chunks[key]
+        shard = self._load(place)
+        arrays = shard.arrays
+        number = int(shard.chunk_starts[row]) + index
+        begin, end = arrays["offsets"][number : number + 2]
+        num_rows = min(CHUNK, int(arrays["lengths"][row]) - index * CHUNK)
+        where = f"{shard.path}: episode {row}, frames from {index * CHUNK}"
+        blob = arrays["chunks"][begin:end].tobytes()
+        table = unpack_chunk(blob, num_rows, self.columns.width, self.dtype, where)
+        if self.dtype == "uint16":
+            table = (arrays["low"][row] + arrays["step"][row] * table).astype(np.float32)
+        self._chunks[key] = table
+        if len(self._chunks) > self._room:
+            self._chunks.popitem(last=False)
+        return table
+
+    def _shard_of(self, number: Number) -> tuple[Shard, int]:
+        place, row = self._numbering.place(number)
+        return self._load(place), row
+
+    def _load(self, place: int) -> Shard:
+        if place not in self._shards:
+            self._shards[place] = _read_shard(self.folder, self.rows[place], self.columns.width)
+        return self._shards[place]
+
+
+def open_packed(folder: Path, record: dict[str, Any]) -> PackedStore:
+    """The packed store of a folder, its files there and of their size."""
+    rows = read_index(folder)
+    manifest = read_manifest(folder / MANIFEST)
+    if (manifest.game, manifest.version) != (record["game"], record["version"]):
+        raise ValueError(
+            f"{folder / MANIFEST} is of {manifest.game} version {manifest.version}, the store of "
+            f"{record['game']} version {record['version']}; put the right manifest back"
+        )
+    check_files(folder, rows)
+    have = sum(len(row["lengths"]) for row in rows)
+    if have != record["num_episodes"]:
+        raise ValueError(
+            f"{folder}: the index has rows for {have} episodes, the record says "
+            f"{record['num_episodes']}; import again"
+        )
+    return PackedStore(folder, record, rows, manifest)
+
+
+def _read_shard(folder: Path, row: dict[str, Any], width: int) -> Shard:
+    path = folder / row["file"]
+    meta, arrays = read_arrays(path)
+    chunks = -(-arrays["lengths"] // CHUNK)
+    starts = np.concatenate([[0], np.cumsum(chunks)])
+    offsets = arrays["offsets"]
+    fits = (
+        arrays["lengths"].tolist() == row["lengths"]
+        and meta["width"] == width
+        and len(offsets) == starts[-1] + 1
+        and (np.diff(offsets) > 0).all()
+        and offsets[-1] == len(arrays["chunks"])
+    )
+    if not fits:
+        raise ValueError(f"{path} does not belong here; {remedy(folder, path)}")
+    return Shard(path, meta, arrays, starts)

@@ -14,8 +14,19 @@ from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json
 from cosmolabe.data import shards
-from cosmolabe.data.arrays import file_digest, read_arrays, refuse_link
-from cosmolabe.data.folder import MANIFEST, RECORD, SPLITS, Number, check_numbers, read_index
+from cosmolabe.data.arrays import read_arrays, refuse_link
+from cosmolabe.data.folder import (
+    INDEX,
+    MANIFEST,
+    RECORD,
+    Number,
+    Numbering,
+    check_files,
+    check_numbers,
+    check_shard,
+    read_index,
+    remedy,
+)
 from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import Appearance, Game, layout_of
 
@@ -41,9 +52,8 @@ class ReplayStore:
         self.part: Game = parts.load("games", record["game"])
         self.manifest: Manifest = self.part.manifest
         self.game: str = record["game"]
-        self.lengths = np.concatenate([np.array(row["lengths"], np.int64) for row in rows])
-        sizes = np.array([len(row["lengths"]) for row in rows])
-        self._firsts = np.concatenate([[0], np.cumsum(sizes)])
+        self._numbering = Numbering(rows)
+        self.lengths = self._numbering.lengths
         self._shards: dict[int, Shard] = {}
         self._constants = self.part.default_parameters(**record["parameters"])
         self._layout = layout_of(self.part)
@@ -65,18 +75,11 @@ class ReplayStore:
 
     def split(self, name: str) -> Int64[np.ndarray, " episode"]:
         """Episode numbers of one split; empty where the store has none."""
-        if name not in SPLITS:
-            raise ValueError(f"no split '{name}'; have {list(SPLITS)}")
-        mine = [
-            np.arange(first, first + len(row["lengths"]))
-            for row, first in zip(self.rows, self._firsts, strict=False)
-            if row["split"] == name
-        ]
-        return np.concatenate([np.empty(0, np.int64), *mine])
+        return self._numbering.split(name)
 
     def split_of(self, number: Number) -> str:
         """The split an episode belongs to."""
-        return self.rows[self._place(number)[0]]["split"]
+        return self.rows[self._numbering.place(number)[0]]["split"]
 
     def player(self, number: Number) -> str:
         """Who played the episode."""
@@ -121,7 +124,7 @@ class ReplayStore:
 
     def episode(self, number: Number) -> Episode:
         """One whole episode."""
-        self._place(number)
+        self._numbering.place(number)
         whole = self.windows(np.array([number]), np.zeros(1, np.int64), int(self.lengths[number]))
         return Episode(
             registry=self._registry.copy(),
@@ -151,7 +154,7 @@ class ReplayStore:
             out.registry, out.states, out.actions, out.globals, out.terminal, out.masks,
             episodes, starts,
         )  # fmt: skip
-        places = np.searchsorted(self._firsts, episodes, side="right") - 1
+        places = self._numbering.places(episodes)
         for place in np.unique(places):
             self._cut(self._load(int(place)), np.flatnonzero(places == place), out)
         return out
@@ -184,12 +187,7 @@ class ReplayStore:
     def verify(self) -> int:
         """Play every episode again and compare; gives their number or names what is damaged."""
         for place, row in enumerate(self.rows):
-            path = self.folder / row["file"]
-            if file_digest(path) != row["xxh3"]:
-                raise ValueError(
-                    f"{path} is not the file the index speaks of (checksum); delete it and "
-                    f"{self.folder / 'index.json'} and run the same collect again"
-                )
+            path = check_shard(self.folder, row)
             self._verify_states(self._load(place), path)
         return len(self)
 
@@ -213,17 +211,11 @@ class ReplayStore:
         if wrong:
             raise ValueError(
                 f"{path}: episodes {sorted(wrong)[:20]} do not play again as they were recorded; "
-                f"delete the shard and {self.folder / 'index.json'} and run the same collect again"
+                f"{remedy(self.folder, path)}"
             )
 
-    def _place(self, number: Number) -> tuple[int, int]:
-        if not 0 <= number < len(self):
-            raise ValueError(f"no episode {number}; the store has {len(self)}")
-        place = int(np.searchsorted(self._firsts, number, side="right")) - 1
-        return place, int(number) - int(self._firsts[place])
-
     def _shard_of(self, number: Number) -> tuple[Shard, int]:
-        place, row = self._place(number)
+        place, row = self._numbering.place(number)
         return self._load(place), row
 
     def _load(self, place: int) -> Shard:
@@ -232,7 +224,7 @@ class ReplayStore:
                 self.folder / self.rows[place]["file"],
                 self.rows[place],
                 self.record,
-                int(self._firsts[place]),
+                int(self._numbering.firsts[place]),
                 self.part,
             )
         return self._shards[place]
@@ -301,17 +293,10 @@ def open_replay(folder: Path, record: dict[str, Any]) -> ReplayStore:
         have = sum(len(row["lengths"]) for row in rows if row["split"] == split)
         if have != wanted:
             raise ValueError(
-                f"{folder / 'index.json'}: rows for {have} episodes of split {split}, the record "
+                f"{folder / INDEX}: rows for {have} episodes of split {split}, the record "
                 f"says {wanted}; delete the index and run the same collect again"
             )
-    for row in rows:
-        path = folder / row["file"]
-        refuse_link(path)
-        if path.stat().st_size != row["bytes"]:
-            raise ValueError(
-                f"{path} has {path.stat().st_size} bytes, the index says {row['bytes']}; delete it "
-                f"and the index and run the same collect again"
-            )
+    check_files(folder, rows)
     return ReplayStore(folder, record, rows)
 
 
