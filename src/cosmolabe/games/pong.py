@@ -37,9 +37,9 @@ WALL_HALF_HEIGHT = 0.012  # the rails at top and bottom
 # Speeds, in screens per tick (60 ticks a second).
 BAT_SPEED = 0.016
 OPPONENT_SPEED = 0.0105
-SERVE_SPEED = 0.012
+SERVE_SPEED = 0.016
 SPEED_UP = 1.05  # gain of each return
-TOP_SPEED = 0.026
+TOP_SPEED = 0.03
 STEEPEST = 0.85  # largest share of the speed that goes up or down after an edge hit
 
 POINTS_TO_WIN = 11
@@ -187,7 +187,7 @@ def _score(world, to):
 
 @rule
 def decide(world, parameters, luck):
-    """Go where the ball will cross, rails included; wait in the middle while it flies away."""
+    """Meet the ball, rails included, off the bat's middle so that it leaves the opponent behind."""
     goal = 0.5
     if world[BALL_VX] < 0.0:
         ticks = (world[BALL_X] - BAT_X) / -world[BALL_VX]
@@ -196,7 +196,8 @@ def decide(world, parameters, luck):
         folded = (world[BALL_Y] + world[BALL_VY] * ticks - low) / (2.0 * span)
         folded = folded - np.floor(folded)
         goal = low + span * (2.0 * folded if folded < 0.5 else 2.0 - 2.0 * folded)
-        goal += (luck[0] - 0.5) * BAT_HALF_HEIGHT
+        away = 1.0 if world[OPPONENT_Y] < 0.5 else -1.0
+        goal += ((luck[0] - 0.5) * 0.5 - 0.75 * away) * BAT_HALF_HEIGHT
     gap = goal - world[PLAYER_Y]
     if gap < -BAT_SPEED:
         return 1
