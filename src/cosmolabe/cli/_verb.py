@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ class Verb:
     debug: FlagCreatePairsOff[bool] = False
     """Show the whole traceback where something goes wrong."""
 
-    resume: ClassVar[str] = "nothing was lost; run the same command again"
+    stopped: ClassVar[str] = "nothing was lost; run the same command again"
     """What to say after Ctrl-C."""
 
     def run(self) -> Answer:
@@ -40,7 +40,7 @@ class Verb:
 
 
 @contextlib.contextmanager
-def progress(what: str) -> Iterator[Progress]:
+def progress(what: str) -> Generator[Progress]:
     """A bar on stderr while stderr is a terminal; silent otherwise."""
     if not sys.stderr.isatty():
         yield lambda done, total: None

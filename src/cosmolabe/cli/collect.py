@@ -32,7 +32,7 @@ class Collect(Verb):
     level: int = 1
     """Level the episodes start in."""
 
-    resume: ClassVar[str] = "what was played is kept; the same command goes on where it stopped"
+    stopped: ClassVar[str] = "what was played is kept; the same command goes on where it stopped"
 
     def run(self) -> Answer:
         """Play, showing how far it has come."""

@@ -137,14 +137,14 @@ class Judge(Verb):
         return readings
 
 
-def clear(folder: Path) -> None:
+def clear(folder: Path, also: tuple[str, ...] = ()) -> None:
     """Remove the clips of an earlier run; refuse a folder that holds something else."""
     ours = {"readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json", "media"}
     ours |= {"report.html", "report.json", "report.parquet", "readings.parquet"}
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; --out takes a folder")
     found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if found and "readings.json" not in found:
+    if found and "readings.json" not in found and not found <= set(also):
         raise ValueError(f"{folder} holds other things ({sorted(found)[:3]}); choose a new folder")
     for name in found & ours - {"media"}:
         (folder / name).unlink()

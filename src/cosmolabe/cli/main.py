@@ -62,8 +62,8 @@ def run(arguments: Sequence[str]) -> int:
         verb = _parse(name, rest)
         answer = verb.run()
     except KeyboardInterrupt:
-        resume = verb.resume if verb else Verb.resume
-        return _refuse(f"stopped; {resume}", machine, STOPPED)
+        advice = verb.stopped if verb else Verb.stopped
+        return _refuse(f"stopped; {advice}", machine, STOPPED)
     except _Usage as error:
         return _refuse(f"{error}\nsee `cosmolabe {name} --help`", machine)
     except Exception as error:

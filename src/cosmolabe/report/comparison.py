@@ -13,30 +13,28 @@ from cosmolabe.report.folder import number
 from cosmolabe.report.page import render, write_page
 
 COMPARISON = "comparison.json"
-VERDICTS = ("better", "worse", "unclear")
+VERDICTS = ("better", "worse", "unclear", "same")
 MOST_EPISODES = 10
 """Episodes shown at each end; comparison.json holds all."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One measure of run B against run A; `difference` is b - a with its 95 % interval."""
+    """One row: B (after) minus A (before) on the same windows, with its 95 % interval."""
 
     game: str
     metric: str
     horizon: int | None
-    a: float
-    b: float
+    before: float
+    after: float
     difference: float
     low: float
     high: float
     p: float
     p_holm: float
     verdict: str
-    """better, worse or unclear (not told apart)."""
-    model: str = ""
-    unit: str = ""
-    n: int = 0
+    """better, worse, same (no change that matters) or unclear (not told apart)."""
+    n: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,9 @@ def comparison_page(record: Mapping[str, Any]) -> str:
     episodes = [e for e in record.get("episodes", ()) if math.isfinite(number(e.get("difference")))]
     episodes.sort(key=lambda e: e["difference"])
     shown = min(MOST_EPISODES, len(episodes) // 2)
-    rest = {k: v for k, v in record.items() if k not in ("rows", "episodes", "notes")}
+    others = [row for row in record.get("readings", ()) if isinstance(row, Mapping)]
+    shown_elsewhere = ("rows", "episodes", "notes", "readings")
+    rest = {key: value for key, value in record.items() if key not in shown_elsewhere}
     return render(
         "comparison.html",
         {
@@ -74,7 +74,8 @@ def comparison_page(record: Mapping[str, Any]) -> str:
             "groups": [(v, bars([r for r in rows if r.verdict == v])) for v in VERDICTS],
             "fallen": episodes[:shown],
             "risen": episodes[::-1][:shown],
-            "num_episodes": len(episodes),
+            "others": others,
+            "margin": number(record.get("margin")),
             "notes": [str(note) for note in record.get("notes", ())],
             "record": flat(rest),
         },
@@ -93,7 +94,6 @@ def difference_of(row: Mapping[str, Any]) -> Difference:
         else:
             known = math.isfinite(number(value))
             values[field.name] = int(value) if known and value is not None else None
-    values["n"] = values["n"] or 0
     if values["verdict"] not in VERDICTS:
         values["verdict"] = "unclear"
     return Difference(**values)

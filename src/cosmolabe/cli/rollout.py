@@ -1,0 +1,99 @@
+"""Let a world model imagine, and keep what it imagined beside what truly happened."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import FlagCreatePairsOff, Positional, arg
+
+from cosmolabe.cli._verb import Answer, Verb
+
+CONTEXT = 8  # true states shown to the model, as both state protocols have it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout(Verb):
+    """Let a world model imagine, and keep what it imagined beside what truly happened."""
+
+    store: Positional[Path]
+    """Store whose episodes are imagined onward."""
+    model: Annotated[str, arg(aliases=["-m"])]
+    """A model's name, a checkpoint folder, or FILE.py:NAME."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Folder of rollouts to write; `cosmolabe judge` takes it."""
+    split: str = "test"
+    """Split the start states are drawn from."""
+    episodes: Annotated[int, arg(aliases=["-n"])] = 64
+    """Episodes drawn, at most; one rollout each."""
+    frames: int = 180
+    """Frames of a rollout, the 8 of the context included (3 s at 60 a second)."""
+    seed: int = 0
+    """Seed of the start states and of the model's own luck."""
+    trust: FlagCreatePairsOff[bool] = False
+    """Run the user's own Python named by --model."""
+
+    def run(self) -> Answer:
+        """Draw start states, imagine, write."""
+        from cosmolabe.cli._models import open_model  # lazily, as all below
+        from cosmolabe.data.store import open_store
+
+        if self.frames <= CONTEXT:
+            raise ValueError(
+                f"{CONTEXT} frames are given, so frames must be more; got {self.frames}"
+            )
+        if (self.out / "rollouts.jsonl").exists():
+            raise ValueError(f"{self.out} holds rollouts already; choose a new folder")
+        store = open_store(self.store)
+        model = open_model(self.model, store, self.seed, self.trust)
+        facts = imagine_into(
+            self.out, store, model, self.split, self.episodes, self.frames, self.seed
+        )
+        text = f"{self.out}: {facts['rollouts']} rollouts of {self.frames} frames by {model.name}"
+        if facts["skipped"]:
+            text += f"; {facts['skipped']} episodes are too short"
+        if facts["unusable"]:
+            text += f"\n{facts['unusable']} rollouts cannot be used: {facts['why']}"
+        return Answer({"folder": self.out, **facts}, text)
+
+
+def imagine_into(
+    folder: Path,
+    store: Any,  # noqa: ANN401 - a Store, loaded lazily
+    model: Any,  # noqa: ANN401 - a WorldModel, loaded lazily
+    split: str,
+    episodes: int,
+    frames: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Write rollouts of `frames` frames; what was left out is counted."""
+    from cosmolabe.bench.driving import imagine
+    from cosmolabe.data.rollouts import write_rollouts
+    from cosmolabe.data.windows import evaluation_windows
+
+    numbers, starts, skipped = evaluation_windows(store, split, frames, episodes, seed=seed)
+    if not len(numbers):
+        raise ValueError(
+            f"all {len(skipped)} episodes of '{split}' are shorter than {frames} frames; "
+            "ask for fewer --frames"
+        )
+    windows = store.windows(numbers, starts, frames)
+    prediction, why = imagine(model, windows.context(CONTEXT), seed)
+    write_rollouts(
+        folder,
+        windows,
+        prediction,
+        game=store.game,
+        model=model.name,
+        fps=store.manifest.fps,
+        seed=seed,
+    )
+    reasons = [reason for reason in why if reason]
+    return {
+        "rollouts": len(windows),
+        "skipped": len(skipped),
+        "unusable": len(reasons),
+        "why": reasons[0] if reasons else "",
+    }
+
+
+VERB = Rollout
