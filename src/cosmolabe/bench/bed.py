@@ -7,16 +7,16 @@ import numpy as np
 
 from cosmolabe.bench.ceiling import has_worlds, simulated
 from cosmolabe.bench.driving import CHUNK, imagine, imagine_single_steps, join_steps
-from cosmolabe.core import parts
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import evaluation_windows
+from cosmolabe.judges.state import FLOORS as TRIVIAL
 from cosmolabe.judges.state import JUDGE, StateProtocol, WindowScores, score
 
-FLOORS = ("still", "constant_velocity")
-"""The trivial models; the better one is the floor."""
+FLOORS = tuple(model.name for model in TRIVIAL)
+"""Names of the trivial models; the better one is the floor."""
 NUM_EPISODES = 256
 NUM_STREAMS = 4  # ours: futures of other luck averaged into the ceiling
 
@@ -66,12 +66,7 @@ def lay_out(
             f"than {length} states; collect longer ones or ask for a shorter horizon"
         )
     windows = store.windows(episodes, starts, length)
-    floors = {
-        name: play(parts.load("models", name).create(store.manifest, "laptop", 0), windows, chosen)[
-            0
-        ]
-        for name in FLOORS
-    }
+    floors = {model.name: play(model, windows, chosen)[0] for model in TRIVIAL}
     return Bed(
         store=store,
         split=split,

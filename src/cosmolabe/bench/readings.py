@@ -15,6 +15,7 @@ from cosmolabe.judges.state import (
     aggregate,
     all_once,
     readings_of,
+    score,
     scored_slots,
 )
 from cosmolabe.metrics.field_error import field_error
@@ -29,17 +30,9 @@ PER_STEP = ("composite", "position_l1", "alive_f1")
 
 def main_readings(scores: WindowScores, bed: Bed, shared: dict[str, Any]) -> list[Reading]:
     """Final score, composites and their parts, each with floor and ceiling."""
-    rows = readings_of(scores, bed.windows.episodes, bed.protocol, shared)
-    floors = {name: _point(bed, bed.floors[name]) for name in FLOORS}
-    top = _point(bed, bed.ceiling) if bed.ceiling is not None else None
-    filled = []
-    for row in rows:
-        best = min if row.direction == "lower" else max
-        floor = best(_at(floors[name], row) for name in FLOORS)
-        ceiling = _at(top, row) if top is not None else np.nan
-        why = _why_of(scores) if row.metric == "final" else row.why
-        filled.append(replace(row, floor=float(floor), ceiling=float(ceiling), why=why))
-    return filled
+    floors = [bed.floors[name] for name in FLOORS]
+    clusters = bed.windows.episodes
+    return readings_of(scores, clusters, bed.protocol, shared, floors, bed.ceiling)
 
 
 def relative_readings(scores: WindowScores, bed: Bed, shared: dict[str, Any]) -> list[Reading]:
@@ -132,8 +125,6 @@ def curves_of(scores: WindowScores, bed: Bed, model: str, suffix: str = "") -> l
 
 def kinds_of(prediction: Prediction, bed: Bed, model: str) -> list[dict[str, Any]]:
     """Position L1 and alive F1 per kind of entity, pooled over windows, at the scored steps."""
-    from cosmolabe.judges.state import score
-
     names = bed.store.manifest.profile.kinds
     kind = bed.windows.registry[..., : len(names)].argmax(-1)
     slots = np.broadcast_to(scored_slots(bed.windows.masks), kind.shape)
@@ -163,21 +154,6 @@ def kinds_of(prediction: Prediction, bed: Bed, model: str) -> list[dict[str, Any
 
 def _point(bed: Bed, scores: WindowScores) -> Totals:
     return aggregate(scores, all_once(scores), bed.protocol)
-
-
-def _at(totals: Totals, row: Reading) -> float:
-    values = getattr(totals, row.metric)[0]
-    return float(values if row.horizon is None else values[row.horizon - 1])
-
-
-def _why_of(scores: WindowScores) -> str:
-    notes = []
-    if scores.num_invalid:
-        first = next(reason for reason in scores.why if reason)
-        notes.append(f"{scores.num_invalid} window(s) invalid, scored 0 (first: {first})")
-    if scores.num_unmeasurable:
-        notes.append(f"{scores.num_unmeasurable} window(s) with nobody alive in truth left out")
-    return "; ".join(notes)
 
 
 def _row(

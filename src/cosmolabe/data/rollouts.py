@@ -69,7 +69,7 @@ def write_rollouts(
     horizon = prediction.states.shape[1]
     for index in range(len(windows)):
         episode, start = int(windows.episodes[index]), int(windows.starts[index])
-        name = f"{game}-{episode:06d}-{start:05d}"
+        name = _name(game, windows, index)
         write_arrays(folder / "states" / f"{name}.arrays", {}, _imagined(prediction, index))
         write_arrays(folder / "true_states" / f"{name}.arrays", {}, _true(windows, index))
         row = {
@@ -89,6 +89,61 @@ def write_rollouts(
         rows.append(row)
     write_jsonl(folder / INDEX, rows)
     return folder / INDEX
+
+
+def rollouts_of(
+    windows: Windows,
+    prediction: Prediction,
+    *,
+    game: str,
+    model: str,
+    fps: float = 60.0,
+    seed: int = 0,
+) -> list[Rollout]:
+    """A batch as single rollouts, as `read_rollouts` would give them."""
+    rollouts = []
+    for index in range(len(windows)):
+        one = slice(index, index + 1)
+        arrays = (windows.registry, windows.states, windows.actions, windows.globals)
+        window = Windows(
+            *(array[one] for array in arrays),
+            terminal=windows.terminal[one],
+            masks=windows.masks if windows.masks.valid.ndim == 1 else _masks_of(windows, one),
+            episodes=windows.episodes[one],
+            starts=windows.starts[one],
+        )
+        imagined = Prediction(
+            prediction.states[one], prediction.globals[one], prediction.terminal[one]
+        )
+        rollouts.append(
+            Rollout(
+                id=_name(game, windows, index),
+                game=game,
+                model=model,
+                fps=fps,
+                context=windows.states.shape[1] - prediction.states.shape[1],
+                seed=seed,
+                window=window,
+                prediction=imagined,
+            )
+        )
+    return rollouts
+
+
+def _masks_of(windows: Windows, rows: slice) -> Masks:
+    masks = windows.masks
+    return Masks(
+        masks.valid[rows],
+        masks.mutable[rows],
+        masks.fields,
+        masks.globals,
+        masks.actions,
+        masks.wrap,
+    )
+
+
+def _name(game: str, windows: Windows, index: int) -> str:
+    return f"{game}-{int(windows.episodes[index]):06d}-{int(windows.starts[index]):05d}"
 
 
 def read_rollouts(folder: Path) -> list[Rollout]:

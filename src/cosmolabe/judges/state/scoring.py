@@ -1,9 +1,4 @@
-"""The state judge: does the imagined state stay close to the true one, 1, 10 and 20 steps out?
-
-Protocols `state/1` (ours, the default) and `state/awm-1` (AutoWorldModel-Bench as published);
-docs/judges/state.md lists every difference. Nothing of the future but the actions reaches a model
-(`core.rollout.Context` cannot hold more).
-"""
+"""Scores of windows: what each window got at each step, and what they make together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,60 +9,13 @@ from jaxtyping import Bool, Float
 from cosmolabe.core import bootstrap
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.fields import ALIVE
-from cosmolabe.core.judge import JudgePart
 from cosmolabe.core.manifest import Masks
-from cosmolabe.core.protocol import fingerprint
-from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Prediction
-from cosmolabe.data.rollouts import Rollout, stack
+from cosmolabe.judges.state.protocol import PROTOCOLS, StateProtocol
 from cosmolabe.metrics.alive_f1 import alive_counts, f1_of_counts
 from cosmolabe.metrics.composite import composite
-from cosmolabe.metrics.final_score import WEIGHTS, final_score
+from cosmolabe.metrics.final_score import final_score
 from cosmolabe.metrics.position_l1 import distances
-
-
-@dataclass(frozen=True)
-class StateProtocol:
-    """Every choice that can move a state score."""
-
-    name: str = "state/1"
-    window: int = 8
-    """True context states (AutoWorldModel-Bench)."""
-    horizon: int = 20
-    """Imagined steps."""
-    weights: tuple[tuple[int, float], ...] = WEIGHTS
-    """(horizon, weight) of the final score."""
-    position_weight: float = 0.9
-    alive_weight: float = 0.1
-    wrap_aware: bool = True
-    """Distance goes the shorter way round on axes that wrap."""
-    alive_in_truth: bool = True
-    """Position counts only where the entity lives in truth."""
-    teacher_forced_first: bool = False
-    """c₁ is one step from true states at every step of the window, not step 1 of the rollout."""
-    pooled: bool = False
-    """One mean over the entities of all windows, not a composite per window and their mean."""
-    alive_threshold: float = 0.5
-    """Alive is a prediction above it."""
-    invalid_scores: float = 0.0
-    """A window whose prediction is missing or not finite."""
-
-    @property
-    def fingerprint(self) -> str:
-        """16 hex digits that change when any choice changes."""
-        return fingerprint(self)
-
-
-PROTOCOLS = {
-    "state/1": StateProtocol(),
-    "state/awm-1": StateProtocol(
-        name="state/awm-1",
-        wrap_aware=False,
-        alive_in_truth=False,
-        teacher_forced_first=True,
-        pooled=True,
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -267,140 +215,3 @@ def aggregate(
 def all_once(scores: WindowScores) -> Float[np.ndarray, "1 window"]:
     """The weights of the data themselves."""
     return np.ones((1, len(scores.why)))
-
-
-def judge(
-    rollouts: Sequence[Rollout], protocol: str = "state/1"
-) -> tuple[list[Reading], list[dict]]:
-    """Readings of rollouts with states, one group per game and model, and one row per rollout."""
-    chosen = JUDGE.protocol(protocol)
-    if chosen.teacher_forced_first:
-        raise ValueError(
-            f"{protocol} scores step 1 from true states at every step, which a finished rollout "
-            "does not hold; judge the model itself, or use state/1"
-        )
-    readings, rows = [], []
-    for (game, model), group in _groups(rollouts).items():
-        usable = []
-        for rollout in group:
-            why = _too_short(rollout, chosen)
-            rows.append(
-                {"id": rollout.id, "game": game, "model": model, "status": "skipped", "why": why}
-            )
-            if not why:
-                usable.append((rollout, rows[-1]))
-        readings += _judge_group(game, model, usable, len(group) - len(usable), chosen)
-    return readings, rows
-
-
-def _groups(rollouts: Sequence[Rollout]) -> dict[tuple[str, str], list[Rollout]]:
-    groups: dict[tuple[str, str], list[Rollout]] = {}
-    for rollout in rollouts:
-        groups.setdefault((rollout.game, rollout.model), []).append(rollout)
-    return groups
-
-
-def _too_short(rollout: Rollout, protocol: StateProtocol) -> str:
-    if rollout.window is None or rollout.prediction is None:
-        return "no states"
-    given = rollout.window.states.shape[1] - rollout.prediction.states.shape[1]
-    if given != protocol.window:
-        return f"{given} context states, {protocol.name} wants {protocol.window}"
-    if rollout.prediction.states.shape[1] < protocol.horizon:
-        return "too short"
-    return ""
-
-
-def _judge_group(
-    game: str,
-    model: str,
-    usable: Sequence[tuple[Rollout, dict]],
-    skipped: int,
-    protocol: StateProtocol,
-) -> list[Reading]:
-    shared = {
-        "judge": "state",
-        "protocol": protocol.fingerprint,
-        "game": game,
-        "model": model,
-        "n": len(usable),
-        "skipped": skipped,
-    }
-    if not usable:
-        return [
-            Reading(
-                metric="final",
-                value=np.nan,
-                unit="score",
-                direction="higher",
-                why="too short",
-                **shared,
-            )
-        ]
-    windows, prediction = stack([rollout for rollout, _ in usable], protocol.horizon)
-    scores = score(windows, prediction, protocol)
-    for (_, row), final, values, why in zip(
-        usable, scores.final, scores.composite, scores.why, strict=True
-    ):
-        row.update(
-            status="invalid" if why else "ok",
-            why=why,
-            final=float(final),
-            composite={str(h): float(values[h - 1]) for h, _ in protocol.weights},
-        )
-    data = fingerprint([rollout.id for rollout, _ in usable], float(windows.states.sum()))
-    return readings_of(scores, windows.episodes, protocol, {**shared, "data": data})
-
-
-def readings_of(
-    scores: WindowScores, clusters: np.ndarray, protocol: StateProtocol, shared: dict
-) -> list[Reading]:
-    """The main readings of one model on one game, each with its interval."""
-    point = aggregate(scores, all_once(scores), protocol)
-    spread = aggregate(scores, bootstrap.resamples(clusters), protocol)
-    rows = [("final", None, point.final[0], spread.final, "score", "higher")]
-    for horizon, _ in protocol.weights:
-        at = horizon - 1
-        rows += [
-            (
-                "composite",
-                horizon,
-                point.composite[0, at],
-                spread.composite[:, at],
-                "score",
-                "higher",
-            ),
-            (
-                "position_l1",
-                horizon,
-                point.position_l1[0, at],
-                spread.position_l1[:, at],
-                "world sizes",
-                "lower",
-            ),
-            ("alive_f1", horizon, point.alive_f1[0, at], spread.alive_f1[:, at], "share", "higher"),
-        ]
-    readings = []
-    for metric, horizon, value, samples, unit, direction in rows:
-        low, high = bootstrap.interval(samples)
-        readings.append(
-            Reading(
-                metric=metric,
-                horizon=horizon,
-                value=float(value),
-                low=float(low),
-                high=float(high),
-                unit=unit,
-                direction=direction,
-                **shared,
-            )
-        )
-    return readings
-
-
-JUDGE = JudgePart(
-    name="state",
-    summary="Does the imagined state stay close to the true one, 1, 10 and 20 steps out?",
-    protocols=PROTOCOLS,
-    judge=judge,
-)

@@ -1,0 +1,43 @@
+"""The state judge: does the imagined state stay close to the true one, 1, 10 and 20 steps out?
+
+Protocols `state/1` (ours, the default) and `state/awm-1` (AutoWorldModel-Bench as published);
+docs/judges/state.md lists every difference. Nothing of the future but the actions reaches a model
+(`core.rollout.Context` cannot hold more).
+"""
+
+from cosmolabe.core.judge import JudgePart
+from cosmolabe.judges.state.finished import FLOORS, judge
+from cosmolabe.judges.state.protocol import PROTOCOLS, StateProtocol
+from cosmolabe.judges.state.readings import readings_of
+from cosmolabe.judges.state.scoring import (
+    Totals,
+    WindowScores,
+    aggregate,
+    all_once,
+    score,
+    scored_slots,
+    sound,
+)
+
+__all__ = [
+    "FLOORS",
+    "JUDGE",
+    "PROTOCOLS",
+    "StateProtocol",
+    "Totals",
+    "WindowScores",
+    "aggregate",
+    "all_once",
+    "judge",
+    "readings_of",
+    "score",
+    "scored_slots",
+    "sound",
+]
+
+JUDGE = JudgePart(
+    name="state",
+    summary="Does the imagined state stay close to the true one, 1, 10 and 20 steps out?",
+    protocols=PROTOCOLS,
+    judge=judge,
+)
