@@ -26,10 +26,11 @@ from cosmolabe.data.folder import (
     remedy,
 )
 from cosmolabe.data.manifests import read_manifest
-from cosmolabe.data.packing import CHUNK, columns_of, from_rows, unpack_chunk
+from cosmolabe.data.packing import CHUNK, columns_of, unpack_chunk, write_windows
 from cosmolabe.engine.game import Appearance
 
 CACHE_BYTES = 1 << 29  # of unpacked chunks kept at hand
+TOGETHER = 16  # windows assembled at once: few enough to stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,18 @@ class PackedStore:
     ) -> Windows:
         """States starts[b] .. starts[b] + length - 1 of episode episodes[b]."""
         check_numbers(self.lengths, episodes, starts, length)
-        rows = np.zeros((len(episodes), length + 2, self.columns.width), np.float32)
-        for out, number, start in zip(rows, episodes, starts, strict=True):
-            first = max(int(start) - 2, 0)
-            self._read(int(number), first, out[first - (int(start) - 2) :])
-        missing = starts[:, None] - np.array([2, 1]) < 0
-        states, numbers, moves, terminal = from_rows(rows, missing, self.columns, self.manifest)
+        batch, profile = len(episodes), self.manifest.profile
+        slots = self.manifest.num_slots
+        states = np.zeros((batch, length, slots, profile.num_state), np.float32)
+        numbers = np.zeros((batch, length, len(profile.global_fields)), np.float32)
+        moves = np.zeros((batch, length, len(profile.action_fields)), np.float32)
+        terminal = np.zeros((batch, length), bool)
+        for first in range(0, batch, TOGETHER):
+            some = slice(first, first + TOGETHER)
+            out = states[some], numbers[some], moves[some], terminal[some]
+            self._cut(episodes[some], starts[some], out)
         return Windows(
-            registry=np.tile(self._registry, (len(episodes), 1, 1)),
+            registry=np.tile(self._registry, (batch, 1, 1)),
             states=states,
             actions=moves,
             globals=numbers,
@@ -138,6 +143,19 @@ class PackedStore:
             episodes=episodes,
             starts=starts,
         )
+
+    def _cut(
+        self,
+        episodes: np.ndarray,
+        starts: np.ndarray,
+        out: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    ) -> None:
+        rows = np.zeros((len(episodes), out[0].shape[1] + 2, self.columns.width), np.float32)
+        for row, number, start in zip(rows, episodes.tolist(), starts.tolist(), strict=True):
+            first = max(start - 2, 0)
+            self._read(number, first, row[first - (start - 2) :])
+        missing = starts[:, None] - np.array([2, 1]) < 0
+        write_windows(rows, missing, self.columns, self.manifest, out)
 
     def verify(self) -> int:
         """Unpack every episode and compare hashes; gives their number or names what is damaged."""
@@ -166,7 +184,7 @@ class PackedStore:
             index = at // CHUNK
             chunk = self._chunk(place, row, index)
             stop = min(end, (index + 1) * CHUNK)
-            out[at - first : stop - first] = chunk[at - index * CHUNK : stop - index * CHUNK]
+            out[at - first : stop - first] = chunk[:, at - index * CHUNK : stop - index * CHUNK].T
             at = stop
 
     def _chunk(self, place: int, row: int, index: int) -> np.ndarray:
@@ -183,7 +201,8 @@ class PackedStore:
         blob = arrays["chunks"][begin:end].tobytes()
         table = unpack_chunk(blob, num_rows, self.columns.width, self.dtype, where)
         if self.dtype == "uint16":
-            table = (arrays["low"][row] + arrays["step"][row] * table).astype(np.float32)
+            low, step = arrays["low"][row], arrays["step"][row]
+            table = (low[:, None] + step[:, None] * table).astype(np.float32)
         self._chunks[key] = table
         if len(self._chunks) > self._room:
             self._chunks.popitem(last=False)
