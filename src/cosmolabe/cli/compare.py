@@ -57,7 +57,7 @@ def _table(rows: list) -> Table:
             row.before,
             row.after,
             f"{row.difference:+.4f}",
-            f"{row.low:+.4f} – {row.high:+.4f}",
+            f"{row.low:+.4f} to {row.high:+.4f}",
             row.p_holm,
             row.n,
             row.verdict,

@@ -13,6 +13,7 @@ from tyro.conf import arg
 from cosmolabe.cli._verb import Answer, Verb, progress
 from cosmolabe.cli.judge import clear, readings_table
 
+WINDOWS = 4  # judged in each test episode
 LATER = "The vqa and physics judges did not look: this version has the state judge alone."
 
 
@@ -77,7 +78,7 @@ class Demo(Verb):
             if not (folder / "rollouts.jsonl").exists():
                 imagine_into(folder, store, model, "test", self.rollouts, 180, 0)
         with _step("judging"):
-            return judge_model(model, store, command="demo"), how
+            return judge_model(model, store, per_episode=WINDOWS, command="demo"), how
 
     def _trained(self, store: Any) -> tuple[Any, str]:  # noqa: ANN401 - a Store, loaded lazily
         """The trained model of an earlier sitting, or a new one."""

@@ -163,7 +163,7 @@ def readings_table(readings: list[Any]) -> Table:
             r.model,
             f"{r.metric} at {r.horizon}" if r.horizon else r.metric,
             r.value,
-            f"{r.low:.3f} – {r.high:.3f}" if r.low == r.low else "–",
+            f"{r.low:.3f} to {r.high:.3f}" if r.low == r.low else "–",
             r.floor,
             r.ceiling,
             r.n,

@@ -112,7 +112,7 @@ class _Watch:
         self.looks.append(final)
         print(
             f"step {now.step}, {now.seconds:.0f} s: final {final.value:.3f} "
-            f"({final.low:.3f} – {final.high:.3f}), floor {final.floor:.3f}",
+            f"({final.low:.3f} to {final.high:.3f}), floor {final.floor:.3f}",
             file=sys.stderr,
         )
 

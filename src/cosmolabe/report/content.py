@@ -48,23 +48,32 @@ def share_of_the_way(reading: Reading) -> float:
     return (reading.value - reading.floor) / span if span else math.nan
 
 
-def verdict(reading: Reading) -> str:
-    """One sentence about where the reading stands."""
+def verdict(reading: Reading, skill: Reading | None = None) -> str:
+    """One sentence about where the reading stands, claiming no more than the interval shows.
+
+    Skill is measured against the floor on the same windows, so its interval decides where known.
+    """
     if math.isnan(reading.value):
         return reading.why or "not measured"
     share = share_of_the_way(reading)
-    if not math.isfinite(share):
-        return ""
-    if (reading.floor, reading.ceiling) == (0, 1):
-        return ""  # the value says it already
-    better = reading.direction != "lower"
-    low, high = (reading.low, reading.high) if better else (-reading.high, -reading.low)
-    floor = reading.floor if better else -reading.floor
-    if share < 0 and high < floor:
+    if not math.isfinite(share) or (reading.floor, reading.ceiling) == (0, 1):
+        return ""  # nothing known, or the value says it already
+    if skill is not None and math.isfinite(skill.low):
+        low, high, floor = skill.low, skill.high, 0.0
+    else:
+        sign = -1.0 if reading.direction == "lower" else 1.0
+        low, high = sorted((sign * reading.low, sign * reading.high))
+        floor = sign * reading.floor
+    if high < floor:
         return "worse than doing nothing"
     if low <= floor:
         return "not told apart from doing nothing"
     return f"{share:.0%} of the way from doing nothing to the real thing"
+
+
+def skills(readings: list[Reading]) -> dict[tuple[str, str, str], Reading]:
+    """The skill beside each judge, game and model."""
+    return {(r.judge, r.game, r.model): r for r in readings if r.metric == "skill"}
 
 
 def game_table(readings: list[Reading]) -> tuple[list[str], list[Row]]:
@@ -125,10 +134,14 @@ def content(run: Run) -> Row:
     """The whole report as one tree, for report.json."""
     horizons, kinds = kind_table(run.kinds)
     lowest, highest = extremes(run.windows)
+    known = skills(run.readings)
     return {
         "schema": 1,
         "subject": subject(run),
-        "headlines": [asdict(r) | {"verdict": verdict(r)} for r in headlines(run.readings)],
+        "headlines": [
+            asdict(r) | {"verdict": verdict(r, known.get((r.judge, r.game, r.model)))}
+            for r in headlines(run.readings)
+        ],
         "readings": [asdict(r) for r in run.readings],
         "curves": run.curves,
         "kinds": {"horizons": horizons, "rows": [asdict(k) for k in kinds]},

@@ -42,7 +42,7 @@ def write_report(folder: Path) -> Path:
             "curves": curves.draw_curves(run.curves) if run.curves else [],
             "lines": curves.LINES,
             "strips": strips.strips_of(run.clips),
-            "skills": {(r.judge, r.game, r.model): r for r in run.readings if r.metric == "skill"},
+            "skills": content.skills(run.readings),
             "several_models": len({r.model for r in run.readings}) > 1,
             "questions": limits.QUESTIONS,
             "verdict": content.verdict,

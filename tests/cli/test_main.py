@@ -1,0 +1,128 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from cosmolabe.cli import main
+from cosmolabe.cli._verb import Answer, Verb, cell
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """Help is laid out for the terminal it is shown in."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture
+def verb(monkeypatch):
+    """A verb that does what it is told, in place of `games`."""
+
+    def install(doing):
+        class Told(Verb):
+            stopped = "call it again"
+
+            def run(self):
+                return doing()
+
+        monkeypatch.setattr(main, "_parse", lambda name, arguments: Told())
+        return ["games"]
+
+    return install
+
+
+def test_the_overview_reads_as_ever(capsys, snapshot):
+    assert main.run(["--help"]) == 0
+    assert capsys.readouterr().out == snapshot
+
+
+@pytest.mark.parametrize("name", main.verbs())
+def test_every_verb_explains_itself(name, capsys, wide, snapshot):
+    with pytest.raises(SystemExit) as stop:
+        main.run([name, "--help"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == snapshot
+
+
+def test_the_overview_needs_neither_torch_nor_a_compiler():
+    code = (
+        "import sys; from cosmolabe.cli.main import run; run(['--help']);"
+        "print([n for n in ('torch', 'numba', 'numpy', 'altair', 'rich') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_no_words_at_all_show_the_overview(capsys):
+    assert main.run([]) == 0
+    assert "usage: cosmolabe VERB" in capsys.readouterr().out
+
+
+def test_a_misspelt_verb_is_answered_with_the_nearest(capsys):
+    assert main.run(["gmaes"]) == 2
+    assert capsys.readouterr().err == "cosmolabe: no verb 'gmaes'; did you mean 'games'?\n"
+
+
+def test_an_unknown_option_is_told_in_two_lines(capsys):
+    assert main.run(["collect", "pong", "--out", "x", "--episods", "3"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "--episods" in lines[0]
+    assert lines[1] == "see `cosmolabe collect --help`"
+
+
+def test_bad_input_is_two_and_a_failed_check_is_one(verb, capsys):
+    def bad():
+        raise ValueError("no game named 'pang'")
+
+    assert main.run(verb(bad)) == 2
+    assert capsys.readouterr().err == "cosmolabe: no game named 'pang'\n"
+    assert main.run(verb(lambda: Answer({}, "no", ok=False))) == 1
+    assert main.run(verb(lambda: Answer({}, "yes"))) == 0
+
+
+def test_machines_get_one_json_object_and_nothing_else(verb, capsys):
+    assert main.run([*verb(lambda: Answer({"value": float("nan")}, "words")), "--json"]) == 0
+    assert capsys.readouterr().out == '{"ok": true, "value": null}\n'
+
+    def bad():
+        raise ValueError("too short")
+
+    assert main.run([*verb(bad), "--json"]) == 2
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"ok": False, "error": "too short"}
+    assert captured.err == ""
+
+
+def test_a_missing_library_names_its_extra(verb, capsys):
+    def bad():
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    assert main.run(verb(bad)) == 2
+    assert "pip install 'cosmolabe[torch]'" in capsys.readouterr().err
+
+
+def test_a_traceback_is_shown_on_request_only(verb, capsys):
+    def broken():
+        return 1 / 0
+
+    assert main.run(verb(broken)) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert "--debug" in error
+    with pytest.raises(ZeroDivisionError):
+        main.run([*verb(broken), "--debug"])
+
+
+def test_stopping_says_how_to_go_on(verb, capsys):
+    def stopped():
+        raise KeyboardInterrupt
+
+    assert main.run(verb(stopped)) == 130
+    assert capsys.readouterr().err == "cosmolabe: stopped; call it again\n"
+
+
+def test_a_name_in_a_table_is_never_read_as_markup():
+    assert cell("[red]pong[/red]").plain == "[red]pong[/red]"
+    assert cell(float("nan")).plain == "–"

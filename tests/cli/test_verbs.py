@@ -1,0 +1,89 @@
+import json
+
+import pytest
+
+from cosmolabe.cli import main
+from cosmolabe.cli.judge import clear
+from cosmolabe.core import parts
+
+
+def run_json(*words):
+    """The exit code and the answer of a verb, as machines see it."""
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main.run([*map(str, words), "--json"])
+    return code, json.loads(out.getvalue())
+
+
+def test_games_lists_every_game_by_its_file():
+    code, answer = run_json("games")
+    assert code == 0
+    assert [game["game"] for game in answer["games"]] == list(parts.names("games"))
+    assert all(game["summary"] and len(game["characters"]) >= 6 for game in answer["games"])
+
+
+def test_games_says_all_about_one():
+    _, answer = run_json("games", "pong")
+    assert answer["actions"] == ["stay", "up", "down"]
+    assert answer["slots"] == 5
+
+
+def test_doctor_knows_what_is_here_and_what_an_extra_would_bring():
+    code, answer = run_json("doctor")
+    assert code == (0 if answer["cache_writable"] else 1)
+    assert answer["missing"] == []
+    assert set(answer["extras"]) == {"torch", "video", "report", "play"}
+    assert answer["free_bytes"] > 0
+
+
+def test_doctor_fails_where_a_needed_library_is_missing(monkeypatch):
+    from cosmolabe.cli import doctor
+
+    monkeypatch.setattr(doctor, "CORE", ("no-such-library",))
+    code, answer = run_json("doctor")
+    assert code == 1
+    assert answer["missing"] == ["no-such-library"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("games", "pang"), "no game named 'pang'"),
+        (("collect", "pong", "--out", "{}/x", "-n", "0"), "at least"),
+        (("collect", "pong", "--out", "{}/x", "--players", "nobody"), "nobody"),
+        (("check", "store", "{}/nowhere"), "no store at"),
+        (("train", "{}/nowhere", "--out", "{}/x"), "no store at"),
+        (("judge", "--out", "{}/x"), "judge what?"),
+        (("judge", "{}", "--out", "{}/x"), "which world model?"),
+        (("judge", "{}", "-m", "still", "--out", "{}/x", "--judges", "vqa"), "no judge"),
+        (("report", "{}/nowhere"), "no run folder"),
+        (("compare", "{}/a", "{}/b"), "no file"),
+        (("compare", "{}/a", "{}/b", "--margin", "-1"), "margin"),
+        (("import", "{}/nowhere", "--out", "{}/x"), "no file"),
+        (("rollout", "{}", "-m", "still", "-o", "{}/x", "--frames", "8"), "frames must be more"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(words, says, tmp_path):
+    code, answer = run_json(*(word.replace("{}", str(tmp_path)) for word in words))
+    assert code == 2
+    assert says in answer["error"]
+    assert not (tmp_path / "x" / "record.json").exists()
+
+
+def test_judging_never_clears_a_folder_that_is_not_a_run(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(ValueError, match="holds other things"):
+        clear(tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_judging_again_leaves_no_clip_of_the_run_before(tmp_path):
+    (tmp_path / "media").mkdir()
+    (tmp_path / "media" / "old.npz").write_bytes(b"")
+    (tmp_path / "readings.json").write_text("[]")
+    (tmp_path / "notes.txt").write_text("mine")
+    clear(tmp_path)
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["media", "notes.txt"]
