@@ -34,7 +34,8 @@ def rows() -> Iterator[Row]:
             list(pool.map(verify, folders))  # compile in every process
             start = time.perf_counter()
             list(pool.map(verify, folders))
-              scale = FRAMES / frames
+            seconds = time.perf_counter() - start
+    scale = FRAMES / frames
     note = (
         f"sample of {SAMPLE} episodes a game, {frames:,} frames; {EPISODES:,} episodes a game "
         f"would be {frames * EPISODES / SAMPLE / 1e6:.0f}M frames"
