@@ -1,0 +1,28 @@
+"""The first look: play, train, imagine, judge and report with one command."""
+
+import torch
+
+from cosmolabe.core.record import read_json
+
+FIELDS = {
+    "judge", "metric", "value", "low", "high", "floor", "ceiling", "unit", "direction", "n",
+    "skipped", "protocol",
+}  # fmt: skip
+
+
+def test_the_demo_shows_the_whole_in_one_folder(tell, tmp_path):
+    torch.set_num_threads(1)
+    out = tmp_path / "demo"
+    words = ("demo", "--out", out, "-n", 12, "--steps", 2, "--rollouts", 2)
+    code, told = tell(*words)
+    assert code == 0
+    page = (out / "report.html").read_text()
+    assert page.count('class="card clip"') > 1
+    assert "vqa and physics judges did not look" in page
+    rows = read_json(out / "readings.json")
+    assert rows == told["readings"]
+    assert all(set(row) >= FIELDS for row in rows)
+    assert len((out / "rollouts" / "pong" / "rollouts.jsonl").read_text().splitlines()) == 2
+    code, again = tell(*words)
+    assert code == 0
+    assert again["readings"] == rows

@@ -1,0 +1,49 @@
+"""A game studio brings its own frames as JSON envelopes and gets the state judge."""
+
+import json
+
+
+def test_envelopes_come_in_and_are_judged(tell, tmp_path):
+    store, handed, mine = tmp_path / "pong", tmp_path / "envelopes", tmp_path / "mine"
+    tell("collect", "pong", "--out", store, "-n", 6, "--split", "test", "--max-ticks", 50)
+    code, made = tell("export", store, "--out", handed)
+    assert code == 0
+    assert made["frames"] == len((handed / "envelopes.jsonl").read_text().splitlines())
+
+    code, checked = tell("check", "envelope", handed)
+    assert (code, checked["episodes"], checked["frames"]) == (0, 6, made["frames"])
+    code, brought = tell("import", handed, "--out", mine, "--split", "test")
+    assert (code, brought["episodes"], brought["left_out"]) == (0, 6, [])
+    assert tell("check", "store", mine)[0] == 0
+
+    finals = []
+    for place in (store, mine):
+        words = ("-m", "constant_velocity", "--out", tmp_path / f"run-{place.name}")
+        code, judged = tell("judge", place, *words, "--clips", 0, "--no-report")
+        assert code == 0
+        finals.append(next(r for r in judged["readings"] if r["metric"] == "final"))
+    assert abs(finals[0]["value"] - finals[1]["value"]) < 1e-6
+    assert finals[0]["ceiling"] is not None
+    assert finals[1]["data"] != finals[0]["data"]
+
+
+def test_one_bad_frame_is_told_by_its_line_and_costs_one_episode(tell, tmp_path):
+    store, handed = tmp_path / "pong", tmp_path / "envelopes"
+    tell("collect", "pong", "--out", store, "-n", 4, "--split", "test", "--max-ticks", 40)
+    tell("export", store, "--out", handed)
+    path = handed / "envelopes.jsonl"
+    lines = path.read_text().splitlines()
+    frame = json.loads(lines[4])
+    frame["t"] = 7
+    lines[4] = json.dumps(frame)
+    path.write_text("\n".join(lines) + "\n")
+
+    code, checked = tell("check", "envelope", handed)
+    assert code == 1
+    assert "line 5" in checked["error"]
+    code, refused = tell("import", handed, "--out", tmp_path / "mine")
+    assert code == 2
+    assert "--skip-bad" in refused["error"]
+    assert not (tmp_path / "mine").exists()
+    code, brought = tell("import", handed, "--out", tmp_path / "mine", "--skip-bad")
+    assert (code, brought["episodes"], len(brought["left_out"])) == (0, 3, 1)
