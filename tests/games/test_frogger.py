@@ -246,13 +246,13 @@ def test_five_homes_make_a_level_and_the_lanes_go_faster():
     world = world_below_bay()
     world[frogger.REACHED : frogger.REACHED + 5] = (1, 1, 0, 1, 1)
     world[frogger.HOMES] = 4
-    speeds = np.abs(world[frogger.OBJECT_VX : frogger.OBJECT_VX + frogger.NUM_OBJECTS])
+    speeds = np.abs(world[frogger.LANE_MEAN : frogger.LANE_MEAN + 13])
     score = world[SCORE]
     simulate(world, [UP] * HOP)
     assert world[LEVEL] == 2
     assert world[SCORE] - score >= 1050
     assert world[frogger.REACHED : frogger.REACHED + 5].sum() == 0
-    faster = np.abs(world[frogger.OBJECT_VX : frogger.OBJECT_VX + frogger.NUM_OBJECTS])
+    faster = np.abs(world[frogger.LANE_MEAN : frogger.LANE_MEAN + 13])
     assert faster.mean() > speeds.mean()
 
 
@@ -292,6 +292,15 @@ def test_the_same_level_has_the_same_speeds_whatever_the_seed():
     assert not np.array_equal(a[objects], b[objects])
 
 
+def test_lanes_surge_about_their_mean_and_flow_evenly_without():
+    places = slice(frogger.OBJECT_VX, frogger.OBJECT_VX + frogger.NUM_OBJECTS)
+    even = simulate(GAME.new_world(0), [STAY] * 400, surge=0.0)[1:, places]
+    surging = simulate(GAME.new_world(0), [STAY] * 400)[1:, places]
+    assert np.ptp(even, axis=0).max() < 1e-9
+    assert (np.ptp(surging, axis=0) > 1.5 * np.abs(even[0])).all()
+    np.testing.assert_allclose(surging.mean(0), even[0], rtol=0.1)
+
+
 def test_lane_objects_pass_the_edge_without_a_jump_in_their_history():
     rows = simulate(GAME.new_world(3), [STAY] * 400)
     states, _ = dense(rows)
@@ -326,6 +335,7 @@ def test_everything_stays_on_the_board_and_scores_only_rise(seed, actions):
     [
         ("traffic_speed", 1.5),
         ("river_speed", 0.5),
+        ("surge", 0.0),
         ("hop_ticks", 12.0),
         ("rest_ticks", 20.0),
         ("crouch_ticks", 1.0),

@@ -1,6 +1,8 @@
 """Frogger: five lanes of traffic, five rows of logs and diving turtles, five bays to fill.
 
 Lanes are circles as long as the screen is wide, so what leaves on one side enters on the other.
+Turtles swim in strokes and cars stop and go: with even speeds a straight line would foretell all
+but the frog.
 """
 
 import numpy as np
@@ -51,6 +53,9 @@ NAMES += ("", "lorry", "racer", "sedan", "bulldozer", "car", "")
 NUM_OBJECTS = 22
 FIRST_VEHICLE = 12
 HALF_HEIGHT = 0.4  # of a lane object, cells
+PERIOD = (1, 44, 40, 52, 48, 42, 1, 50, 44, 40, 46, 54, 1)  # of a lane's surge, ticks
+SURGE = 1.0  # how far a lane's speed swings about its mean: turtles stroke, cars stop and go
+SURGE_STEEPNESS = 1.6  # above 1 the swing rests at its ends
 LEVEL_SPEED_UP = 0.12  # share of the speed each level adds
 SPEED_SPREAD = 0.2  # lanes differ by this share from level to level
 
@@ -95,11 +100,13 @@ OBJECT_VX = OBJECT_X + NUM_OBJECTS
 TURTLE_ALIVE = OBJECT_VX + NUM_OBJECTS
 TURTLE_AGE = TURTLE_ALIVE + len(TURTLES)
 VISIT = TURTLE_AGE + len(TURTLES)  # private: ticks until the bay's visitor comes or goes
+LANE_MEAN = VISIT + 1  # private: mean speed of every row
 
 # Parameters.
 (
     P_TRAFFIC,
     P_RIVER,
+    P_SURGE,
     P_HOP,
     P_REST,
     P_CROUCH,
@@ -108,7 +115,7 @@ VISIT = TURTLE_AGE + len(TURTLES)  # private: ticks until the bay's visitor come
     P_DIVE,
     P_CARS_KILL,
     P_WATER_KILLS,
-) = range(10)
+) = range(11)
 
 ACTIONS = ("stay", "up", "right", "down", "left")
 
@@ -166,12 +173,8 @@ def _set_level(world, parameters):
     """Speeds, divers and open bays of the level; the traffic keeps its places."""
     level = world[LEVEL]
     for row in range(13):
-        factor = parameters[P_RIVER] if row < MEDIAN else parameters[P_TRAFFIC]
-        speed = SPEED[row] * CELL / TICKS_PER_SECOND * factor
-        speed *= 1.0 + LEVEL_SPEED_UP * (level - 1.0)
-        speed *= 1.0 + SPEED_SPREAD * (_share(level, row) - 0.5)
-        for k in range(COUNT[row]):
-            world[OBJECT_VX + FIRST[row] + k] = speed
+        world[LANE_MEAN + row] = _mean_speed(level, row, parameters)
+    _set_speeds(world, parameters)
     for turtle in range(6):
         world[TURTLE_ALIVE + turtle] = 1.0
         if not _dives(level, turtle, parameters):
@@ -180,6 +183,31 @@ def _set_level(world, parameters):
         world[REACHED + bay] = 0.0
         world[VISITOR + bay] = 0.0
     world[HOMES] = 0.0
+
+
+@rule
+def _mean_speed(level, row, parameters):
+    """Mean speed of a lane on a level, screens per tick."""
+    factor = parameters[P_RIVER] if row < MEDIAN else parameters[P_TRAFFIC]
+    speed = SPEED[row] * CELL / TICKS_PER_SECOND * factor
+    speed *= 1.0 + LEVEL_SPEED_UP * (level - 1.0)
+    return speed * (1.0 + SPEED_SPREAD * (_share(level, row) - 0.5))
+
+
+@rule
+def _surge(tick, row):
+    """Where a lane is in its swing, -1 slowest .. 1 fastest; a rounded step of the clock."""
+    turns = tick / PERIOD[row] + 0.37 * row
+    slope = 4.0 * abs(turns - np.floor(turns) - 0.5) - 1.0
+    return clamp(SURGE_STEEPNESS * slope, -1.0, 1.0)
+
+
+@rule
+def _set_speeds(world, parameters):
+    for row in range(FIRST_RIVER, LAST_ROAD + 1):
+        speed = world[LANE_MEAN + row] * (1.0 + parameters[P_SURGE] * _surge(world[TICK], row))
+        for k in range(FIRST[row], FIRST[row] + COUNT[row]):
+            world[OBJECT_VX + k] = speed
 
 
 @rule
@@ -206,6 +234,7 @@ def step(world, action, parameters):
     """Lanes first, then the frog."""
     world[REWARD] = 0.0
     world[TICK] += 1.0
+    _set_speeds(world, parameters)
     for k in range(NUM_OBJECTS):
         world[OBJECT_X + k] = wrap(world[OBJECT_X + k] + world[OBJECT_VX + k])
     _dive(world, parameters)
@@ -425,41 +454,52 @@ def decide(world, parameters, luck):
         return 0
     row = np.int64(world[ROW])
     ahead = max(CROUCH_TICKS - 1.0 - world[CROUCHED], 0.0) if world[FACING] == UP else 2.0
-    speed = world[OBJECT_VX + FIRST[row]]
     if row == MEDIAN and _setting_out(world) < world[FROG_X]:
         return LEFT + 1  # the river carries to the right, so set out left of the last bay
-    if _row_is_safe(world, row - 1, _rider(world, row, ahead), ahead):
+    if _row_is_safe(world, row - 1, _rider(world, row, ahead, parameters), ahead, parameters):
         return UP + 1
     if row >= FIRST_RIVER and row <= LAST_RIVER:
-        return _on_the_river(world, row, speed)
+        return _on_the_river(world, row, parameters)
     x = world[FROG_X]
-    if _row_is_safe(world, row, x, 0.0):
+    if _row_is_safe(world, row, x, 0.0, parameters):
         return 0
     for way in (LEFT, RIGHT):
         to = clamp(x + (CELL if way == RIGHT else -CELL), 0.5 * CELL, 1.0 - 0.5 * CELL)
-        if _row_is_safe(world, row, to, ahead):
+        if _row_is_safe(world, row, to, ahead, parameters):
             return way + 1
-    return DOWN + 1 if row < START and _row_is_safe(world, row + 1, x, ahead) else 0
+    if row < START and _row_is_safe(world, row + 1, x, ahead, parameters):
+        return DOWN + 1
+    return 0
 
 
 @rule
-def _rider(world, row, ticks):
+def _travel(world, row, start, ticks, parameters):
+    """How far a lane will go in some ticks, from `start` ticks after now."""
+    far = 0.0
+    for tick in range(np.int64(ticks)):
+        far += 1.0 + parameters[P_SURGE] * _surge(world[TICK] + start + tick + 1.0, row)
+    return far * _mean_speed(world[LEVEL], row, parameters)
+
+
+@rule
+def _rider(world, row, ticks, parameters):
     """Where the frog will be if it stays for some ticks."""
     if row < FIRST_RIVER or row > LAST_RIVER:
         return world[FROG_X]
-    return world[FROG_X] + world[OBJECT_VX + FIRST[row]] * ticks
+    return world[FROG_X] + _travel(world, row, 0.0, ticks, parameters)
 
 
 @rule
-def _row_is_safe(world, row, x, ahead):
+def _row_is_safe(world, row, x, ahead, parameters):
     """Whether a frog that leaps `ahead` ticks from now to a place of a row may stay there."""
     if row == HOME:
         return _bay_at(world, x)
     if row >= FIRST_ROAD and row <= LAST_ROAD:
         reach = (FROG_HALF + HALF_WIDTH[row] + 0.1) * CELL
+        before = _travel(world, row, 0.0, ahead, parameters)
+        way = _travel(world, row, ahead, LOOK, parameters)
         for k in range(FIRST[row], FIRST[row] + COUNT[row]):
-            way = world[OBJECT_VX + k] * LOOK
-            gap = wrapped_gap(world[OBJECT_X + k] + world[OBJECT_VX + k] * ahead, x)
+            gap = wrapped_gap(world[OBJECT_X + k] + before, x)
             for turn in range(-1, 2):
                 first, last = gap + turn, gap + turn + way
                 if min(first, last) < reach and max(first, last) > -reach:
@@ -468,7 +508,7 @@ def _row_is_safe(world, row, x, ahead):
     if row == FIRST_RIVER and not _bay_ahead(world, x):
         return False
     if row >= FIRST_RIVER and row <= LAST_RIVER:
-        return _will_float(world, row, x, ahead + HOP_TICKS)
+        return _will_float(world, row, x, ahead + HOP_TICKS, parameters)
     return True
 
 
@@ -485,7 +525,7 @@ def _setting_out(world):
 @rule
 def _bay_ahead(world, x):
     """Whether the top row's drift leads past an open bay (one cell can be hopped back)."""
-    way = 1.0 if world[OBJECT_VX + FIRST[FIRST_RIVER]] > 0.0 else -1.0
+    way = 1.0 if SPEED[FIRST_RIVER] > 0.0 else -1.0
     for bay in range(NUM_BAYS):
         if world[REACHED + bay] == 0.0 and (BAY_X[bay] * CELL - x) * way > -CELL:
             return True
@@ -493,13 +533,14 @@ def _bay_ahead(world, x):
 
 
 @rule
-def _will_float(world, row, x, ticks):
+def _will_float(world, row, x, ticks, parameters):
     """Whether something firm will be under a place of a river row, not soon off the screen."""
-    speed = world[OBJECT_VX + FIRST[row]]
-    if x + 40.0 * speed < 0.0 or x + 40.0 * speed > 1.0:
+    later = x + 40.0 * _mean_speed(world[LEVEL], row, parameters)
+    if later < 0.0 or later > 1.0:
         return False
+    way = _travel(world, row, 0.0, ticks, parameters)
     for k in range(FIRST[row], FIRST[row] + COUNT[row]):
-        gap = wrapped_gap(x, world[OBJECT_X + k] + speed * ticks)
+        gap = wrapped_gap(x, world[OBJECT_X + k] + way)
         if abs(gap) <= HALF_WIDTH[row] * CELL and not _sinks(world, k, SINKS - 0.1, BACK):
             return True
     return False
@@ -525,15 +566,15 @@ def _bay_at(world, x):
 
 
 @rule
-def _on_the_river(world, row, speed):
+def _on_the_river(world, row, parameters):
     """Ride on; step against the drift near the edge or past the last open bay, flee a dive."""
     x = world[FROG_X]
-    against, back = (LEFT, -1.0) if speed > 0.0 else (RIGHT, 1.0)
-    to_edge = 1.0 - x if speed > 0.0 else x
+    against, back = (LEFT, -1.0) if SPEED[row] > 0.0 else (RIGHT, 1.0)
+    to_edge = 1.0 - x if SPEED[row] > 0.0 else x
     to = x + back * CELL
     may_step = to > 0.5 * CELL and to < 1.0 - 0.5 * CELL
     turn_back = to_edge < NEAR_EDGE or (row == FIRST_RIVER and not _bay_ahead(world, x))
-    if turn_back and may_step and _will_float(world, row, to, 0.0):
+    if turn_back and may_step and _will_float(world, row, to, 0.0, parameters):
         return against + 1
     dives = False
     for k in range(FIRST[row], FIRST[row] + COUNT[row]):
@@ -541,9 +582,9 @@ def _on_the_river(world, row, speed):
         if under and _sinks(world, k, SINKS, UNDER):
             dives = True
     if turn_back or dives:
-        if _row_is_safe(world, row + 1, _rider(world, row, 2.0), 2.0):
+        if _row_is_safe(world, row + 1, _rider(world, row, 2.0, parameters), 2.0, parameters):
             return DOWN + 1
-        if dives and may_step and _will_float(world, row, to, 0.0):
+        if dives and may_step and _will_float(world, row, to, 0.0, parameters):
             return against + 1
     return 0
 
@@ -842,10 +883,13 @@ GAME = Game(
         *_each(_TURTLES, "alive"),
         *_each(_TURTLES, "age"),
     ),
-    private=("visit",),
+    private=("visit", *(f"lane_mean_{row}" for row in range(13))),
     parameters={
         "traffic_speed": Parameter(1.0, "speed of cars / the game's own"),
         "river_speed": Parameter(1.0, "speed of logs and turtles / the game's own"),
+        "surge": Parameter(
+            SURGE, "swing of a lane's speed / its mean; 0 is the arcade's even flow"
+        ),
         "hop_ticks": Parameter(HOP_TICKS, "ticks in the air per hop"),
         "rest_ticks": Parameter(REST_TICKS, "ticks on the ground before the next hop"),
         "crouch_ticks": Parameter(CROUCH_TICKS, "ticks a key is held before the hop"),
