@@ -4,8 +4,8 @@
     python tests/conformance/trace_games.py --write      add new games and new versions of games
 
 A digest that changes under the same version of a game is refused: a changed rule means a new
-version in the game's manifest. Before a game's first release, `--same-version NAME ...` (or `all`) lets it
-change.
+version in the game's manifest. Before a game's first release, `--same-version NAME ...` (or
+`all`) lets it change.
 Run with NUMBA_DISABLE_JIT=1, the same rules go uncompiled and must give the same digests.
 """
 

@@ -697,10 +697,6 @@ GAME = Game(
         "down": "brake",
         "left": "left",
         "right": "right",
-        "up+left": "gas_left",
-        "up+right": "gas_right",
-        "down+left": "brake_left",
-        "down+right": "brake_right",
     },
     characters=("car_coupe", "car_formula", "car_buggy", "car_truck", "car_van", "car_racer"),
     themes=(
