@@ -230,3 +230,22 @@ def test_the_same_seed_gives_the_same_bytes(bed, noisy, tmp_path):
 def test_a_store_without_long_enough_episodes_is_refused_in_words(pong):
     with pytest.raises(ValueError, match="are shorter than"):
         lay_out(pong, horizon=5000)
+
+
+def test_windows_come_from_as_many_episodes_as_there_are_and_from_all_over_them(bed):
+    assert len(set(bed.windows.episodes)) == len(bed.windows) == 24
+    assert np.ptp(bed.windows.starts) > 100
+
+
+def test_true_globals_of_the_future_reach_no_model(bed, noisy):
+    changed = dataclasses.replace(bed.windows, globals=bed.windows.globals.copy())
+    changed.globals[:, 8:] += 7.0
+    one, _ = imagine(noisy(), bed.windows.context(8))
+    two, _ = imagine(noisy(), changed.context(8))
+    np.testing.assert_array_equal(one.globals, two.globals)
+
+
+def test_a_model_that_fails_everywhere_scores_zero_over_all_windows(bed, breaks):
+    judgement = judge_model(breaks(0), bed.store, bed=bed, num_pictures=0, num_clips=0)
+    assert judgement.final == 0.0
+    assert judgement.reading("final").n == 24

@@ -1,10 +1,9 @@
 """A 30-second look at a model from inside anybody's training loop."""
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from cosmolabe.bench.bed import NUM_EPISODES, lay_out, play
+from cosmolabe.bench.bed import NUM_EPISODES, Bed, lay_out, play
 from cosmolabe.bench.driving import CHUNK, imagine
 from cosmolabe.bench.readings import main_readings
 from cosmolabe.core.reading import Reading
@@ -14,9 +13,37 @@ from cosmolabe.data.store import Store
 FEWEST = 16  # windows: fewer say nothing
 
 
+class QuickCheck:
+    """Takes a model, gives its final score; see `quick_check`."""
+
+    def __init__(self, store: Store, seconds: float, split: str, seed: int) -> None:
+        self.store, self.seconds, self.split, self.seed = store, seconds, split, seed
+        self.history: list[Reading] = []
+        self._bed: Bed | None = None
+
+    def __call__(self, model: WorldModel, *_: Any) -> Reading:  # noqa: ANN401 - a trainer's own
+        """The final score on the windows settled by the first call."""
+        if self._bed is None:
+            fits = _windows_that_fit(model, self.store, self.split, self.seconds, self.seed)
+            self._bed = lay_out(self.store, self.split, num_episodes=fits, seed=self.seed)
+        bed = self._bed
+        scores = play(model, bed.windows, bed.protocol, self.seed)[0]
+        shared: dict[str, Any] = {
+            "judge": "state",
+            "protocol": bed.protocol.fingerprint,
+            "data": bed.data,
+            "game": bed.game,
+            "model": model.name,
+            "n": len(bed.windows),
+            "skipped": len(bed.skipped),
+        }
+        self.history.append(main_readings(scores, bed, shared)[0])
+        return self.history[-1]
+
+
 def quick_check(
     store: Store, seconds: float = 30.0, split: str = "val", seed: int = 0
-) -> Callable[..., Reading]:
+) -> QuickCheck:
     """A function that takes a model and gives its final score, within about `seconds`.
 
     The first call times the model on one chunk and settles how many windows fit (16 to 256);
@@ -26,29 +53,7 @@ def quick_check(
     """
     if not seconds > 0:
         raise ValueError(f"seconds is the time a check may take, above 0; got {seconds}")
-    settled: dict[str, Any] = {}
-    history: list[Reading] = []
-
-    def check(model: WorldModel, *_: Any) -> Reading:  # noqa: ANN401 - a trainer's own arguments
-        if not settled:
-            fits = _windows_that_fit(model, store, split, seconds, seed)
-            settled["bed"] = lay_out(store, split, num_episodes=fits, seed=seed)
-        bed = settled["bed"]
-        scores, _ = play(model, bed.windows, bed.protocol, seed)
-        shared = {
-            "judge": "state",
-            "protocol": bed.protocol.fingerprint,
-            "data": bed.data,
-            "game": bed.game,
-            "model": model.name,
-            "n": len(bed.windows),
-            "skipped": len(bed.skipped),
-        }
-        history.append(main_readings(scores, bed, shared)[0])
-        return history[-1]
-
-    check.history = history  # type: ignore[attr-defined]
-    return check
+    return QuickCheck(store, seconds, split, seed)
 
 
 def _windows_that_fit(

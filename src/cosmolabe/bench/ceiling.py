@@ -1,5 +1,7 @@
 """What the true simulator scores when only its luck differs: the most a model can be asked for."""
 
+from typing import Any
+
 import numpy as np
 
 from cosmolabe.core.fields import PREDICTED
@@ -19,7 +21,7 @@ def has_worlds(store: Store) -> bool:
 
 
 def simulated(
-    store: Store,
+    store: Any,  # noqa: ANN401 - a store with `worlds`, see has_worlds
     episodes: np.ndarray,
     ticks: np.ndarray,
     horizon: int,
@@ -31,19 +33,19 @@ def simulated(
     numbers in its place: what has been decided (timers, plans) stays, what is drawn from then on
     differs. An episode that ends early keeps its last state.
     """
-    game: Game = store.part  # type: ignore[attr-defined]
-    worlds = store.worlds(episodes, ticks)  # type: ignore[attr-defined]
+    game: Game = store.part
+    worlds = store.worlds(episodes, ticks)
     if stream is not None:
         _other_luck(worlds, game.name, episodes, ticks, stream)
     actions = np.stack(
         [
-            store.actions(int(episode))[tick : tick + horizon]  # type: ignore[attr-defined]
+            store.actions(int(episode))[tick : tick + horizon]
             for episode, tick in zip(episodes, ticks, strict=True)
         ]
     )
     public = np.zeros((len(worlds), horizon + 1, game.num_public), np.float32)
     lengths = np.zeros(len(worlds), np.int64)
-    constants = store.constants[None]  # type: ignore[attr-defined]
+    constants = store.constants[None]
     kernels.simulate(game.step, worlds, actions, constants, public, lengths)
     for rows, length in zip(public, lengths, strict=True):
         rows[length:] = rows[length - 1]

@@ -59,7 +59,7 @@ def judge_model(
     began = perf_counter()
     scores, prediction = play(model, bed.windows, bed.protocol, seed, chunk)
     seconds = perf_counter() - began
-    shared = {
+    shared: dict[str, Any] = {
         "judge": "state",
         "protocol": bed.protocol.fingerprint,
         "data": bed.data,
@@ -128,7 +128,13 @@ def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
     for judgement in judgements:
         for name, clip in judgement.media.items():
             path = folder / "media" / f"{name}-{judgement.model}.npz"
-            np.savez_compressed(path, **{key: np.asarray(value) for key, value in clip.items()})
+            np.savez_compressed(
+                path,
+                true=clip["true"],
+                imagined=clip["imagined"],
+                fps=np.float64(clip["fps"]),
+                caption=np.array(clip["caption"]),
+            )
     record = judgements[0].record
     if len(judgements) > 1:
         config = {f"{j.game} {j.model}": j.record.config for j in judgements}

@@ -1,6 +1,6 @@
 """Frames of true and imagined states: picture measures, and clips to look at."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def _reading(
     metric: str,
     values: np.ndarray,
     unit: str,
-    direction: str,
+    direction: Literal["higher", "lower", "none"],
     clusters: np.ndarray,
     shared: dict[str, Any],
     horizon: int | None = None,
@@ -108,7 +108,7 @@ def _reading(
         low=float(low),
         high=float(high),
         unit=unit,
-        direction=direction,  # type: ignore[arg-type]
+        direction=direction,
         horizon=horizon,
         **shared,
     )

@@ -1,7 +1,7 @@
 """A model's readings beside its floors and ceiling, all on the same windows and resamples."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -68,6 +68,7 @@ def side_readings(prediction: Prediction, bed: Bed, shared: dict[str, Any]) -> l
     windows, protocol = bed.windows, bed.protocol
     masks, weights = windows.masks, bootstrap.resamples(windows.episodes)
     slots = scored_slots(masks)
+    points = bed.store.manifest.profile.global_fields.index("score")
     rows = []
     for horizon, _ in protocol.weights:
         at, step = protocol.window + horizon - 1, horizon - 1
@@ -79,7 +80,7 @@ def side_readings(prediction: Prediction, bed: Bed, shared: dict[str, Any]) -> l
         with np.errstate(invalid="ignore", over="ignore"):
             values = {
                 "global_error": (global_error(numbers, imagined, masks.globals), "share"),
-                "score_error": (score_error(numbers[:, 0], imagined[:, 0]), "points"),
+                "score_error": (score_error(numbers[:, points], imagined[:, points]), "points"),
                 "field_error": (field_error(true_fields, fields, here, masks.fields), "share"),
             }
         if not masks.fields.any():
@@ -160,7 +161,7 @@ def _row(
     metric: str,
     values: np.ndarray,
     unit: str,
-    direction: str,
+    direction: Literal["higher", "lower", "none"],
     shared: dict[str, Any],
     horizon: int | None = None,
 ) -> Reading:
@@ -172,7 +173,7 @@ def _row(
         low=float(low),
         high=float(high),
         unit=unit,
-        direction=direction,  # type: ignore[arg-type]
+        direction=direction,
         horizon=horizon,
         **shared,
     )
@@ -182,7 +183,7 @@ def _mean_row(
     metric: str,
     each: np.ndarray,
     unit: str,
-    direction: str,
+    direction: Literal["higher", "lower", "none"],
     weights: np.ndarray,
     shared: dict[str, Any],
     horizon: int | None,

@@ -1,6 +1,7 @@
 """Rolls a model out from windows of a store, to be judged, drawn or kept."""
 
 from pathlib import Path
+from typing import Any
 
 from cosmolabe.bench.driving import CHUNK, imagine
 from cosmolabe.core.rollout import WorldModel
@@ -34,7 +35,12 @@ def roll(
         )
     windows = store.windows(episodes, starts, length)
     prediction, _ = imagine(model, windows.context(WINDOW), seed, chunk)
-    told = {"game": store.game, "model": model.name, "fps": store.manifest.fps, "seed": seed}
+    told: dict[str, Any] = {
+        "game": store.game,
+        "model": model.name,
+        "fps": store.manifest.fps,
+        "seed": seed,
+    }
     if folder is not None:
         write_rollouts(Path(folder), windows, prediction, **told)
     return rollouts_of(windows, prediction, **told)

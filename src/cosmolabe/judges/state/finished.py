@@ -1,6 +1,7 @@
 """Judges rollouts that are already there: a folder, or what `cosmolabe.rollout` gave."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _judge_group(
     skipped: int,
     protocol: StateProtocol,
 ) -> list[Reading]:
-    shared = {
+    shared: dict[str, Any] = {
         "judge": "state",
         "protocol": protocol.fingerprint,
         "game": game,
