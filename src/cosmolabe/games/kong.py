@@ -820,6 +820,12 @@ def _draw_numbers(frame, numbers, sprites, palette, height, width, dx, dy):
     canvas.number(frame, right, top, height / 100.0, value, palette[5])
 
 
+GLOBALS = (
+    "score", "reward", "lives", "level", "phase", "tick_share", "time_left", "cooldown",
+    "shield",
+)  # fmt: skip
+
+
 def _palette(text: str) -> tuple[tuple[int, int, int], ...]:
     """Night, its second shade, girder, its edge, ladder, writing, flame."""
     return tuple((int(c[:2], 16), int(c[2:4], 16), int(c[4:], 16)) for c in text.split())
@@ -884,17 +890,7 @@ GAME = Game(
             ),
         ),
         fields=("direction", "on_ground", "reached", "rotation", "tagged"),
-        globals=(
-            "score",
-            "reward",
-            "lives",
-            "level",
-            "phase",
-            "tick_share",
-            "time_left",
-            "cooldown",
-            "shield",
-        ),
+        globals=GLOBALS,
         actions=("move_x", "move_y", "jump"),
         max_ticks=MAX_TICKS,
     ),

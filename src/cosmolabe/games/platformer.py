@@ -870,19 +870,29 @@ def _draw_land(frame, state, palette, camera):
 
 
 @rule
-def _draw_sprite(frame, art, state, half_width, half_height, mirror, camera):
+def _look(slot):
+    """Sprite and half sizes of a slot: (art, half width, half height)."""
+    if slot == PLAYER:
+        return 0, BODY_HALF_HEIGHT, BODY_HALF_HEIGHT
+    if slot < BEE:
+        return 1, WALKER_HALF_WIDTH * 1.15, WALKER_HALF_HEIGHT * 1.3
+    if slot == BEE:
+        return 2, BEE_RADIUS * 1.25, BEE_RADIUS * 1.25
+    if slot < SPIKES:
+        return 3, COIN_RADIUS * 1.15, COIN_RADIUS * 1.15
+    return 5, SPIKE_HALF_WIDTH, SPIKE_HALF_HEIGHT
+
+
+@rule
+def _draw_sprite(frame, sprites, state, slot, camera):
+    if state[slot, 2] < 0.5:
+        return
     height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
-    canvas.sprite(
-        frame,
-        art,
-        state[0] * width + camera[0],
-        state[1] * height + camera[1],
-        half_width * height,
-        half_height * height,
-        0.0,
-        1.0,
-        mirror,
-    )
+    x, y = state[slot, 0] * width + camera[0], state[slot, 1] * height + camera[1]
+    art, half_width, half_height = _look(slot)
+    mirror = state[slot, DIRECTION] == 3.0
+    half_width, half_height = half_width * height, half_height * height
+    canvas.sprite(frame, sprites[art], x, y, half_width, half_height, 0.0, 1.0, mirror)
 
 
 @rule
@@ -931,37 +941,11 @@ def draw(frame, state, numbers, palette, sprites, camera):
     """Land, spikes, flag, coins, enemies, player, then lives, clock and score."""
     _draw_land(frame, state, palette, camera)
     for k in range(NUM_SPIKES):
-        _draw_sprite(
-            frame, sprites[5], state[SPIKES + k], SPIKE_HALF_WIDTH, SPIKE_HALF_HEIGHT, False, camera
-        )
+        _draw_sprite(frame, sprites, state, SPIKES + k, camera)
     _draw_flag(frame, state, sprites, palette, camera)
     for slot in range(WALKERS, SPIKES):
-        if state[slot, 2] < 0.5:
-            continue
-        art, half_width, half_height = 3, COIN_RADIUS * 1.15, COIN_RADIUS * 1.15
-        if slot < BEE:
-            art, half_width, half_height = 1, WALKER_HALF_WIDTH * 1.15, WALKER_HALF_HEIGHT * 1.3
-        elif slot == BEE:
-            art, half_width, half_height = 2, BEE_RADIUS * 1.25, BEE_RADIUS * 1.25
-        _draw_sprite(
-            frame,
-            sprites[art],
-            state[slot],
-            half_width,
-            half_height,
-            state[slot, DIRECTION] == 3.0,
-            camera,
-        )
-    if state[PLAYER, 2] > 0.5:
-        _draw_sprite(
-            frame,
-            sprites[0],
-            state[PLAYER],
-            BODY_HALF_HEIGHT,
-            BODY_HALF_HEIGHT,
-            state[PLAYER, DIRECTION] == 3.0,
-            camera,
-        )
+        _draw_sprite(frame, sprites, state, slot, camera)
+    _draw_sprite(frame, sprites, state, PLAYER, camera)
     _draw_numbers(frame, numbers, sprites, palette, camera)
 
 
@@ -1054,6 +1038,15 @@ COLUMNS = (
     Column(None, "remaining"),
     Column(None, "cooldown", 1.0 / LOST_WAIT),
 )
+GLOBALS = (
+    "score", "reward", "lives", "level", "phase", "tick_share", "time_left", "remaining",
+    "cooldown",
+)  # fmt: skip
+PRIVATE = (
+    "held", "jump_buffer", "coyote_left", "support", "walker_on_1", "walker_on_2", "walker_on_3",
+    "bee_home", "mover_from_x", "mover_from_y", "mover_to_x", "mover_to_y", "target_coins",
+    "mover_way",
+)  # fmt: skip
 
 
 def _palette(text: str) -> tuple[tuple[int, int, int], ...]:
@@ -1067,37 +1060,12 @@ GAME = Game(
         version=1,
         slots=SLOTS,
         fields=("direction", "on_ground", "tagged"),
-        globals=(
-            "score",
-            "reward",
-            "lives",
-            "level",
-            "phase",
-            "tick_share",
-            "time_left",
-            "remaining",
-            "cooldown",
-        ),
+        globals=GLOBALS,
         actions=("move_x", "move_y", "jump"),
         max_ticks=MAX_TICKS,
     ),
     columns=COLUMNS,
-    private=(
-        "held",
-        "jump_buffer",
-        "coyote_left",
-        "support",
-        "walker_on_1",
-        "walker_on_2",
-        "walker_on_3",
-        "bee_home",
-        "mover_from_x",
-        "mover_from_y",
-        "mover_to_x",
-        "mover_to_y",
-        "target_coins",
-        "mover_way",
-    ),
+    private=PRIVATE,
     parameters={
         "gravity": Parameter(GRAVITY, "screens per tick per tick, down"),
         "run_speed": Parameter(RUN_SPEED, "screens per tick"),
