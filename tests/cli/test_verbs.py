@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from PIL import Image
 
 from cosmolabe.cli import main
 from cosmolabe.cli.judge import clear
@@ -87,3 +88,41 @@ def test_judging_again_leaves_no_clip_of_the_run_before(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     clear(tmp_path)
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["media", "notes.txt"]
+
+
+def test_a_script_is_played_to_a_sheet_and_to_a_film(tmp_path):
+    for name, kind in (("sheet.png", "PNG"), ("film.gif", "GIF")):
+        words = ("play", "pong", "--script", "up*20,stay*5", "--size", 64, "--out", tmp_path / name)
+        code, answer = run_json(*words)
+        assert (code, answer["ticks"], answer["pictures"]) == (0, 25, 26)
+        with Image.open(tmp_path / name) as picture:
+            assert picture.format == kind
+
+
+def test_a_picture_of_a_game_played_by_hand_is_refused_before_the_window_opens(tmp_path):
+    code, answer = run_json("play", "pong", "--out", tmp_path / "x.png")
+    assert code == 2
+    assert "--script" in answer["error"]
+
+
+def test_damage_of_known_size_is_kept_beside_the_truth(tmp_path):
+    store, hurt = tmp_path / "pong", tmp_path / "hurt"
+    run_json("collect", "pong", "--out", store, "-n", 4, "--split", "test", "--max-ticks", 60)
+    words = ("damage", store, "-k", "teleport", "--size", 1, "--onset", 20)
+    code, made = run_json(*words, "--frames", 30, "--out", hurt)
+    assert (code, made["rollouts"], made["differ"]) == (0, 4, 4)
+    code, judged = run_json("judge", hurt, "--out", tmp_path / "run", "--no-report")
+    assert code == 0
+    first = next(r for r in judged["readings"] if (r["metric"], r["horizon"]) == ("composite", 1))
+    assert first["value"] < 0.95
+    code, refused = run_json(*words, "--frames", 300, "--out", tmp_path / "long")
+    assert code == 2
+    assert "goes on to tick 320" in refused["error"]
+
+
+def test_an_unknown_damage_is_answered_with_all_there_are(tmp_path):
+    store = tmp_path / "pong"
+    run_json("collect", "pong", "--out", store, "-n", 1, "--split", "test", "--max-ticks", 60)
+    code, refused = run_json("damage", store, "-k", "rust", "--out", tmp_path / "hurt")
+    assert code == 2
+    assert "gravity" in refused["error"]

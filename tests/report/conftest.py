@@ -81,7 +81,8 @@ def write_example_run(folder: Path, games=("pong",), note="vqa and physics come 
     )
     write_jsonl(folder / "clips.jsonl", [
         {"id": f"pong-{e}-0", "game": "pong", "episode": e, "start": 3 * e, "player": "heuristic",
-         "status": "ok", "why": "", "final": 0.9 + 0.0003 * (e * 37 % 241), "composite": {"1": 0.99}}
+         "status": "ok", "why": "", "final": 0.9 + 0.0003 * (e * 37 % 241),
+         "composite": {"1": 0.99}}
         for e in range(240)
     ] + [
         {"id": f"pong-{e}-0", "game": "pong", "episode": e, "start": 0, "player": "random",

@@ -75,6 +75,13 @@ def test_the_tables_say_what_the_page_says(run_folder):
     assert len(tree["windows"]["skipped"]) == 16
 
 
+def test_windows_that_name_no_episode_are_shown_with_a_dash(run_folder):
+    lines = [json.loads(line) for line in (run_folder / "clips.jsonl").read_text().splitlines()]
+    few = [{key: line[key] for key in ("id", "status", "why", "final")} for line in lines]
+    (run_folder / "clips.jsonl").write_text("\n".join(json.dumps(line) for line in few))
+    assert "pong-0-0\n–\n–" in words_of(write_report(run_folder).read_text())
+
+
 def test_a_run_of_readings_alone_still_makes_a_report(run_folder):
     for name in ("curves.json", "kinds.json", "clips.jsonl"):
         (run_folder / name).unlink()

@@ -153,9 +153,9 @@ def clear(folder: Path, also: tuple[str, ...] = ()) -> None:
 
 
 def readings_table(readings: list[Any]) -> Table:
-    """The readings that know their floor and ceiling; all others are in readings.json."""
-    known = [r for r in readings if r.floor == r.floor and r.ceiling == r.ceiling]
-    known = [r for r in known if r.horizon is None or r.metric == "composite"] or readings
+    """The readings with a floor or a ceiling; all others are in readings.json."""
+    known = [r for r in readings if r.floor == r.floor or r.ceiling == r.ceiling] or readings
+    known = [r for r in known if r.horizon is None or r.metric == "composite"]
     rows = [
         (
             r.judge,

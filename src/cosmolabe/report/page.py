@@ -64,6 +64,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["figure"] = figure
+    environment.filters["text"] = lambda value: "–" if value in (None, "") else str(value)
     script = (HERE / "player.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template(template).render(

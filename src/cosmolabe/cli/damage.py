@@ -1,0 +1,106 @@
+"""Hurt a store's episodes in a known way and size, and keep the doubles as rollouts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from cosmolabe.cli._verb import Answer, Verb
+from cosmolabe.cli.rollout import CONTEXT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage(Verb):
+    """Hurt a store's episodes in a known way and size, and keep the doubles as rollouts.
+
+    What a judge says of them can then be held against what was truly done to them.
+    """
+
+    store: Positional[Path]
+    """Store of one of our games; imported episodes cannot be played again."""
+    kind: Annotated[str, arg(aliases=["-k"])]
+    """gravity, teleport, freeze, vanish, wrong_action …; an unknown one lists them all."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Folder of rollouts to write; `cosmolabe judge` takes it."""
+    size: float = 0.5
+    """0 changes nothing, 1 is plain to see."""
+    onset: int = 60
+    """The first state of the episode that may differ."""
+    entity: str = ""
+    """Whom to hit; by default somebody who is alive then."""
+    split: str = "test"
+    """Split the episodes are drawn from."""
+    episodes: Annotated[int, arg(aliases=["-n"])] = 64
+    """Episodes, at most."""
+    frames: int = 60
+    """States kept from the onset on; the 8 before it are the context."""
+    seed: int = 0
+    """Seed of the damage's own luck."""
+
+    def run(self) -> Answer:
+        """Play each episode and its damaged double; keep where both go on long enough."""
+        from cosmolabe.data.damage import Damage as Harm  # lazily, as all below
+        from cosmolabe.data.replay import ReplayStore
+        from cosmolabe.data.rollouts import write_rollouts
+        from cosmolabe.data.store import open_store
+        from cosmolabe.data.twins import twins
+
+        store = open_store(self.store)
+        if not isinstance(store, ReplayStore):
+            raise ValueError(f"{self.store} holds imported episodes; damage needs a game to play")
+        if self.onset < CONTEXT or self.frames < 1:
+            raise ValueError(f"onset is {CONTEXT} or more and frames 1 or more")
+        if self.kind == "identity_swap":
+            raise ValueError("identity_swap changes pictures alone; a rollout of states shows none")
+        if (self.out / "rollouts.jsonl").exists():
+            raise ValueError(f"{self.out} holds rollouts already; choose a new folder")
+        drawn, end = store.split(self.split)[: self.episodes], self.onset + self.frames
+        harm = Harm(self.kind, self.size, self.onset, self.entity, self.seed)
+        long = [int(n) for n in drawn if store.lengths[n] >= end]
+        pairs = [(number, twins(store, number, harm)) for number in long]
+        kept = [(number, pair) for number, pair in pairs if len(pair) >= end]
+        if not kept:
+            raise ValueError(f"no episode of '{self.split}' goes on to tick {end} with its double")
+        write_rollouts(
+            self.out,
+            *_tensors(store, kept, self.onset - CONTEXT, end),
+            game=store.game,
+            model=f"{self.kind} {self.size:g}",
+            fps=store.manifest.fps,
+            seed=self.seed,
+        )
+        shown = sum(pair.first_difference is not None for _, pair in kept)
+        data = {
+            "folder": self.out,
+            "rollouts": len(kept),
+            "too_short": len(drawn) - len(kept),
+            "differ": shown,
+        }
+        text = (
+            f"{self.out}: {len(kept)} episodes of {store.game} with {self.kind} of size "
+            f"{self.size:g}, {shown} differ; {data['too_short']} were too short"
+        )
+        return Answer(data, text)
+
+
+def _tensors(store: Any, kept: list, start: int, end: int) -> tuple:  # noqa: ANN401 - a ReplayStore
+    """True windows, and their doubles as if a model had imagined them."""
+    import numpy as np  # lazily, as all below
+
+    from cosmolabe.core.fields import PREDICTED
+    from cosmolabe.core.rollout import Prediction
+
+    numbers = np.array([number for number, _ in kept])
+    windows = store.windows(numbers, np.full(len(kept), start), end - start)
+    part = slice(start + CONTEXT, end)
+    doubles = [pair.damaged for _, pair in kept]
+    prediction = Prediction(
+        np.stack([double.states[part][..., list(PREDICTED)] for double in doubles]),
+        np.stack([double.globals[part] for double in doubles]),
+        np.stack([np.where(double.terminal[part], 9, -9) for double in doubles]).astype(np.float32),
+    )
+    return windows, prediction
+
+
+VERB = Damage
