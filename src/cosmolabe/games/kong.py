@@ -712,21 +712,16 @@ DIRECTION, REACHED, ROTATION, TAGGED = 7, 12, 13, 17  # columns of a state row
 @rule
 def _draw_girders(frame, palette, height, width, dx, dy):
     """Sloping girders with their rivets, and the oil drum."""
+    thick, step = 0.5 * THICKNESS * height, 1.0 / 24.0
     for floor in range(TOP + 1):
-        left, right = LEFT_ENDS[floor], RIGHT_ENDS[floor]
-        lift = 0.5 * THICKNESS
-        ay, by = _top(floor, left) + lift, _top(floor, right) + lift
-        ax, bx = left * width + dx, right * width + dx
-        thick = THICKNESS * height
-        canvas.line(frame, ax, ay * height + dy, bx, by * height + dy, thick, palette[2])
-        thin = 0.2 * thick
-        for edge in range(2):
-            off = (0.4 - 0.8 * edge) * thick + dy
-            canvas.line(frame, ax, ay * height + off, bx, by * height + off, thin, palette[3])
-        for k in range(np.int64((right - left) * 24.0)):
-            x = left + (k + 0.5) / 24.0
-            y = (_top(floor, x) + lift) * height + dy
-            canvas.box(frame, x * width + dx, y, 0.006 * width, 0.2 * thick, palette[0])
+        for k in range(np.int64((RIGHT_ENDS[floor] - LEFT_ENDS[floor]) / step + 0.5)):
+            across = LEFT_ENDS[floor] + (k + 0.5) * step
+            x, y = across * width + dx, _top(floor, across) * height + thick + dy
+            half = 0.5 * step * width + 0.5  # no seams
+            canvas.box(frame, x, y, half, thick, palette[2])
+            canvas.box(frame, x, y - 0.8 * thick, half, 0.2 * thick, palette[3])
+            canvas.box(frame, x, y + 0.8 * thick, half, 0.2 * thick, palette[3])
+            canvas.box(frame, x, y, 0.006 * width, 0.4 * thick, palette[0])
     x, y = OIL_X * width + dx, (_top(0, OIL_X) - 0.026) * height + dy
     canvas.box(frame, x, y, 0.022 * width, 0.026 * height, palette[4])
     canvas.box(frame, x, y - 0.01 * height, 0.022 * width, 0.003 * height, palette[5])
