@@ -43,7 +43,34 @@ def read_index(folder: Path, file: str = INDEX) -> list[dict]:
     content = read_json(path)
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise ValueError(f"{path} is no index of schema {SCHEMA}; collect the store again")
-    return content["shards"]
+    rows = content.get("shards")
+    if not isinstance(rows, list) or not rows:
+        raise ValueError(f"{path} has no list of shards; collect or import the store again")
+    for number, row in enumerate(rows):
+        if not _is_row(row):
+            raise ValueError(f"{path}, row {number}, is no row of an index: {str(row)[:80]}")
+    return rows
+
+
+def require(record: dict[str, Any], path: Path, **kinds: type) -> None:
+    """Refuse a record whose entries are missing or of another kind."""
+    for name, kind in kinds.items():
+        value = record.get(name)
+        if type(value) is not kind:
+            raise ValueError(
+                f"{path}: {name} is {value!r}, expected {kind.__name__}; collect or import again"
+            )
+
+
+def _is_row(row: Any) -> bool:  # noqa: ANN401 - any JSON
+    return (
+        isinstance(row, dict)
+        and all(isinstance(row.get(name), str) for name in ("file", "xxh3"))
+        and row.get("split") in SPLITS
+        and all(type(row.get(name)) is int for name in ("first", "bytes"))
+        and isinstance(row.get("lengths"), list)
+        and all(type(length) is int and length >= 1 for length in row["lengths"])
+    )
 
 
 def check_numbers(

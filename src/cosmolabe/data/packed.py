@@ -17,6 +17,7 @@ from cosmolabe.core.record import plain
 from cosmolabe.data.arrays import read_arrays
 from cosmolabe.data.folder import (
     MANIFEST,
+    RECORD,
     Number,
     Numbering,
     check_files,
@@ -24,12 +25,14 @@ from cosmolabe.data.folder import (
     check_shard,
     read_index,
     remedy,
+    require,
 )
 from cosmolabe.data.manifests import read_manifest
 from cosmolabe.data.packing import CHUNK, columns_of, unpack_chunk, write_windows
 from cosmolabe.engine.game import Appearance
 
 CACHE_BYTES = 1 << 29  # of unpacked chunks kept at hand
+ARRAYS = ("lengths", "truncated", "hashes", "offsets", "chunks")
 TOGETHER = 16  # windows assembled at once: few enough to stay in the processor's cache
 
 
@@ -221,6 +224,7 @@ class PackedStore:
 def open_packed(folder: Path, record: dict[str, Any]) -> PackedStore:
     """The packed store of a folder, its files there and of their size."""
     rows = read_index(folder)
+    require(record, folder / RECORD, game=str, version=int, quantised=bool, num_episodes=int)
     manifest = read_manifest(folder / MANIFEST)
     if (manifest.game, manifest.version) != (record["game"], record["version"]):
         raise ValueError(
@@ -240,6 +244,9 @@ def open_packed(folder: Path, record: dict[str, Any]) -> PackedStore:
 def _read_shard(folder: Path, row: dict[str, Any], width: int) -> Shard:
     path = folder / row["file"]
     meta, arrays = read_arrays(path)
+    missing = [name for name in ARRAYS if name not in arrays]
+    if missing:
+        raise ValueError(f"{path} has no array {missing}; {remedy(folder, path)}")
     chunks = -(-arrays["lengths"] // CHUNK)
     starts = np.concatenate([[0], np.cumsum(chunks)])
     offsets = arrays["offsets"]

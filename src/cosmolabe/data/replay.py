@@ -1,6 +1,5 @@
 """The replay store: an episode is its seed, actions and keyframes; windows are played again."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json
 from cosmolabe.data import shards
-from cosmolabe.data.arrays import read_arrays, refuse_link
+from cosmolabe.data.arrays import refuse_link
 from cosmolabe.data.folder import (
     INDEX,
     MANIFEST,
@@ -26,20 +25,10 @@ from cosmolabe.data.folder import (
     check_shard,
     read_index,
     remedy,
+    require,
 )
 from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import Appearance, Game, layout_of
-
-
-@dataclass(frozen=True)
-class Shard:
-    """One shard in memory, ready to be played again."""
-
-    first: int
-    """Store number of its first episode."""
-    arrays: dict[str, np.ndarray]
-    log_starts: np.ndarray
-    key_starts: np.ndarray
 
 
 class ReplayStore:
@@ -220,7 +209,7 @@ class ReplayStore:
 
     def _load(self, place: int) -> Shard:
         if place not in self._shards:
-            self._shards[place] = _read_shard(
+            self._shards[place] = read_shard(
                 self.folder / self.rows[place]["file"],
                 self.rows[place],
                 self.record,
@@ -278,6 +267,10 @@ class ReplayStore:
 def open_replay(folder: Path, record: dict[str, Any]) -> ReplayStore:
     """The replay store of a folder: every file there, of its size, and of this game's version."""
     rows = read_index(folder)
+    require(
+        record, folder / RECORD, game=str, version=int, episodes=dict, players=dict, salt=str,
+        parameters=dict, level=int, keyframe_every=int,
+    )  # fmt: skip
     game: Game = parts.load("games", record["game"])
     if record["version"] != game.manifest.version:
         raise ValueError(
@@ -298,28 +291,3 @@ def open_replay(folder: Path, record: dict[str, Any]) -> ReplayStore:
             )
     check_files(folder, rows)
     return ReplayStore(folder, record, rows)
-
-
-def _read_shard(
-    path: Path, row: dict[str, Any], record: dict[str, Any], first: int, game: Game
-) -> Shard:
-    meta, arrays = read_arrays(path)
-    lengths = arrays["lengths"]
-    every = record["keyframe_every"]
-    keys = np.array([shards.num_keyframes(int(n), every) for n in lengths], np.int64)
-    log_starts = np.concatenate([[0], np.cumsum(lengths)])
-    key_starts = np.concatenate([[0], np.cumsum(keys)])
-    fits = (
-        (meta["game"], meta["version"]) == (record["game"], record["version"])
-        and meta["shard"]["split"] == row["split"]
-        and lengths.tolist() == row["lengths"]
-        and lengths.min(initial=2) >= 2
-        and len(arrays["actions"]) == log_starts[-1]
-        and arrays["keyframes"].shape == (key_starts[-1], game.num_world)
-    )
-    if not fits:
-        raise ValueError(
-            f"{path} does not belong here: it holds {len(lengths)} episodes of {meta['game']} "
-            f"version {meta['version']}, {meta['shard']}; put the right shard back"
-        )
-    return Shard(first, arrays, log_starts, key_starts)

@@ -19,6 +19,11 @@ KEYFRAME_EVERY = 64  # ticks
 NO_ACTION = 255  # in the log, after an episode's last state
 CHUNK = 16  # episodes re-simulated at once for their hashes
 SCHEMA = 1
+ARRAYS = (
+    "seeds", "lengths", "hashes", "late", "terminated", "players", "actions", "keyframes",
+    "characters", "themes", "decorations",
+)  # fmt: skip
+"""What every shard holds."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+"""Shards of a replay store in memory; one that does not belong is refused."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosmolabe.data import shards
+from cosmolabe.data.arrays import read_arrays
+from cosmolabe.data.folder import remedy
+from cosmolabe.engine.game import Game
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard in memory, ready to be played again."""
+
+    first: int
+    """Store number of its first episode."""
+    arrays: dict[str, np.ndarray]
+    log_starts: np.ndarray
+    key_starts: np.ndarray
+
+
+def read_shard(
+    path: Path, row: dict[str, Any], record: dict[str, Any], first: int, game: Game
+) -> Shard:
+    """The shard, once it holds what the index and the record say."""
+    meta, arrays = read_arrays(path)
+    missing = [name for name in shards.ARRAYS if name not in arrays]
+    if missing:
+        raise ValueError(f"{path} has no array {missing}; {remedy(path.parent, path)}")
+    lengths = arrays["lengths"]
+    every = max(record["keyframe_every"], 1)
+    keys = np.array([shards.num_keyframes(int(n), every) for n in lengths], np.int64)
+    log_starts = np.concatenate([[0], np.cumsum(lengths)])
+    key_starts = np.concatenate([[0], np.cumsum(keys)])
+    fits = (
+        (meta["game"], meta["version"]) == (record["game"], record["version"])
+        and meta["shard"]["split"] == row["split"]
+        and lengths.tolist() == row["lengths"]
+        and lengths.min(initial=2) >= 2
+        and len(arrays["actions"]) == log_starts[-1]
+        and arrays["keyframes"].shape == (key_starts[-1], game.num_world)
+        and arrays["characters"].shape == (len(lengths), len(game.roles))
+        and _below(arrays["characters"], len(game.characters))
+        and _below(arrays["themes"], len(game.themes))
+        and _below(arrays["players"], len(record["players"]))
+        and _below(arrays["actions"][arrays["actions"] != shards.NO_ACTION], len(game.actions))
+    )
+    if not fits:
+        raise ValueError(
+            f"{path} does not belong here: it holds {len(lengths)} episodes of {meta['game']} "
+            f"version {meta['version']}, {meta['shard']}; put the right shard back"
+        )
+    return Shard(first, arrays, log_starts, key_starts)
+
+
+def _below(numbers: np.ndarray, end: int) -> bool:
+    return bool((numbers < end).all())
