@@ -524,6 +524,11 @@ def _draw_track(frame, a2, b2, a3, dx, dy, palette):
             for row in range(top, bottom):
                 share = (row + 0.5 - top) * per_cell
                 first, last = a + (c - a) * share, upper + (lower - upper) * share
+                if min(first, last) > outside or max(first, last) < -outside:
+                    continue
+                if min(first, last) > -inside and max(first, last) < inside:
+                    _fill(frame, row, row + 1, left, right, palette[2])
+                    continue
                 for column in range(left, right):
                     off = first + (last - first) * ((column + 0.5 - left) * per_cell)
                     _edge_pixel(frame, row, column, abs(off), dx, dy, palette)
@@ -547,13 +552,22 @@ def _edge_pixel(frame, row, column, off, dx, dy, palette):
     share = (KERB_HALF_WIDTH - abs(beyond)) * height + 0.5
     if share <= 0.0 and beyond > 0.0:
         return
-    if beyond < 0.0 and share < 1.0:
+    if share < 1.0 and beyond < 0.0:
         frame[row, column, 0] = palette[2, 0]
         frame[row, column, 1] = palette[2, 1]
         frame[row, column, 2] = palette[2, 2]
-    if share > 0.0:
-        around = _along((column + 0.5 - dx) / width, (row + 0.5 - dy) / height)
-        canvas.blend(frame, row, column, palette[3 + np.int64(around * 72.0) % 2], min(share, 1.0))
+    if share <= 0.0:
+        return
+    # The way around, as in `_along`, in stripes; the picture's aspect is 1.
+    x, y = column + 0.5 - dx - 0.5 * width, row + 0.5 - dy - 0.5 * height
+    lean = 18.0 * y / (abs(x) + abs(y) + 1e-9)
+    stripe = 3 + (np.int64(36.0 - lean if x < 0.0 else 72.0 + lean) & 1)
+    if share < 1.0:
+        canvas.blend(frame, row, column, palette[stripe], share)
+    else:
+        frame[row, column, 0] = palette[stripe, 0]
+        frame[row, column, 1] = palette[stripe, 1]
+        frame[row, column, 2] = palette[stripe, 2]
 
 
 @rule
