@@ -27,6 +27,7 @@ from cosmolabe.data.folder import (
     remedy,
     require,
 )
+from cosmolabe.data.loading import Shard, read_shard
 from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import Appearance, Game, layout_of
 
