@@ -1,7 +1,5 @@
 """The second floor: whatever moves keeps moving as it did."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from cosmolabe.core.fields import ALIVE, VX, VY
@@ -14,7 +12,6 @@ NOT_OVER = -10.0
 """Terminal logit of a model that never expects the end."""
 
 
-@dataclass(frozen=True)
 class ConstantVelocity:
     """Moves every living mutable slot by its last velocity at each step.
 
@@ -22,7 +19,7 @@ class ConstantVelocity:
     when the last displacement is still a mixture of before and after.
     """
 
-    name: str = "constant_velocity"
+    name = "constant_velocity"
 
     def rollout(self, context: Context, seed: int = 0) -> Prediction:
         """The last state moved along; alive, fields and globals stay as they are."""

@@ -106,9 +106,7 @@ class Linear:
         target = predicted_columns(after) - predicted_columns(now)
         step = wrapped(after[..., :2] - now[..., :2], masks.wrap)
         target[..., :2] = step - now[..., [VX, VY]]
-        chosen = np.broadcast_to(
-            (masks.mutable & masks.valid).reshape(-1, 1, shape[2]), shape
-        )
+        chosen = np.broadcast_to((masks.mutable & masks.valid).reshape(-1, 1, shape[2]), shape)
         both = chosen & (now[..., ALIVE] > 0.5) & (after[..., ALIVE] > 0.5)
         weight = np.repeat(chosen[..., None], target.shape[-1], -1).astype(np.float32)
         weight[..., :2] = both[..., None]  # being born is no motion

@@ -1,7 +1,5 @@
 """The floor: nothing ever moves again."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from cosmolabe.core.manifest import Manifest
@@ -13,11 +11,10 @@ NOT_OVER = -10.0
 """Terminal logit of a model that never expects the end."""
 
 
-@dataclass(frozen=True)
 class Still:
     """Copies the last context state, its globals included."""
 
-    name: str = "still"
+    name = "still"
 
     def rollout(self, context: Context, seed: int = 0) -> Prediction:
         """The last context state, `context.horizon` times over."""

@@ -9,7 +9,7 @@ A token's motion is its velocity times a gain, plus a push, or a jump to a place
 the model over its own predictions, through the same rebuild as a rollout.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -27,10 +27,23 @@ from cosmolabe.nets.worlds import NetworkWorld, create_world, load_world
 
 WINDOW = 8  # frames a token sees, its own included
 WAVES = (1, 2, 4, 8)  # waves per world of the position features
+QUIET = 0.03  # corrections of motion below this are none, shares of the velocity or mean speed
 FAR = -1e9  # attention score of what must not be seen
 
-Cache = list[tuple[Tensor, Tensor]]
-"""Keys and values (batch, time, token, head, channel) of past frames, per layer."""
+KeysValues = tuple[Tensor, Tensor]
+"""Keys and values, (batch, time, token, head, channel)."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What later frames of a rollout need of earlier ones."""
+
+    registry: Float[Tensor, "batch 1 moving width"]
+    """What each moving slot is, as a part of its tokens."""
+    scenery: tuple[KeysValues, ...]
+    """Per layer, (batch, scenery, head, channel); the same in every frame."""
+    past: tuple[KeysValues | None, ...]
+    """Per layer, at most the last W - 1 frames."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +94,11 @@ class Block(nn.Module):
     def forward(
         self,
         tokens: Float[Tensor, "batch time token width"],
-        scenery: tuple[Tensor, Tensor],
+        scenery: KeysValues,
         distance: Float[Tensor, "batch time token seen"],
         hidden: Float[Tensor, "batch time token seen"],
-        past: tuple[Tensor, Tensor] | None,
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        past: KeysValues | None,
+    ) -> tuple[Tensor, KeysValues]:
         """The next tokens, and the keys and values of all frames that later ones may see."""
         query, key, value = self.split(tokens)
         query = query * query.shape[-1] ** -0.5
@@ -124,16 +137,17 @@ class Block(nn.Module):
         return torch.where(seen[..., None], bias, FAR)
 
 
-class Transformer(nn.Module, Imagination):
+class Transformer(Imagination):
     """The network: sees frames, says what is likely in the next one."""
 
     window = WINDOW
 
     def __init__(self, manifest: Manifest, size: str) -> None:
-        super().__init__()
+        super().__init__(manifest)
+        if size not in SIZES:
+            raise ValueError(f"the transformer has no size '{size}'; have {list(SIZES)}")
         shape, profile = SIZES[size], manifest.profile
         self.num_fields, self.num_globals = len(profile.game_fields), len(profile.global_fields)
-        self.prepare(manifest)
         num_state = 3 + 4 * len(WAVES) + 6 + self.num_fields
         width = shape.width
         self.state_in = nn.Linear(num_state, width)
@@ -148,37 +162,49 @@ class Transformer(nn.Module, Imagination):
             nn.init.normal_(head.weight, std=0.002)
             nn.init.zeros_(head.bias)
 
-    def describe(self, states: Tensor, registry: Tensor) -> Tensor:
-        """Tokens of entities (batch, ..., width) before time and action are added."""
+    def describe(self, states: Tensor) -> Tensor:
+        """Tokens of entities (batch, ..., width) before registry, time and action are added."""
         alive = states[..., ALIVE : ALIVE + 1]
         place = states[..., :2] * alive
         waves = torch.cat([place * (2 * torch.pi * k) for k in WAVES], -1)
-        moves = states[..., [VX, VX + 1, *range(HISTORY_START, HISTORY_START + 4)]]
+        moves = torch.cat([states[..., VX : VX + 2], states[..., HISTORY_START:]], -1)
         moves = (moves / self.speed.repeat(3)).clamp(-8, 8)
         fields = states[..., FIELDS_START:HISTORY_START]
         fields = (fields - self.field_mean) / self.field_scale
         features = [(2 * place - 1) * alive, alive, waves.sin(), waves.cos(), moves]
-        return self.state_in(torch.cat([*features, fields * alive], -1)) + self.registry_in(registry)
+        return self.state_in(torch.cat([*features, fields * alive], -1))
 
-    def likely(self, dreamt: Dreamt, cache: Cache | None) -> tuple[Likely, Cache]:
+    def begin(self, batch: Batch) -> Memory:
+        """The memory before the first frame: registry and scenery, which never change."""
+        tokens = self.describe(batch.scenery) + self.registry_in(batch.scenery_registry)
+        scenery = []
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            keys, values, tokens = block.scenery(tokens)
+            scenery.append((keys, values))
+        return Memory(
+            registry=self.registry_in(batch.registry)[:, None],
+            scenery=tuple(scenery),
+            past=(None,) * len(self.blocks),
+        )
+
+    def likely(self, dreamt: Dreamt, memory: Memory | None) -> tuple[Likely, Memory]:
         """What the frames of `dreamt` make likely for the frame after each of them."""
-        states, batch = dreamt.states, dreamt.batch
-        num_frames, num_moving = states.shape[1], states.shape[2]
+        memory = memory or self.begin(dreamt.batch)
+        num_moving = dreamt.states.shape[2]
         numbers = (dreamt.globals - self.global_mean) / self.global_scale
         frame = torch.cat([numbers.clamp(-8, 8), dreamt.actions], -1)
-        tokens = self.describe(states, batch.registry[:, None].expand(-1, num_frames, -1, -1))
-        tokens = tokens + self.frame_in(frame)[:, :, None]
+        tokens = self.describe(dreamt.states) + memory.registry + self.frame_in(frame)[:, :, None]
         tokens = torch.cat([tokens, self.frame_token(frame)[:, :, None]], 2)
-        scenery = self.describe(batch.scenery, batch.scenery_registry)
-        distance, hidden = self.surroundings(states, batch)
-        kept: Cache = []
-        for block, past in zip(self.blocks, cache or [None] * len(self.blocks), strict=True):
-            keys, values, scenery = block.scenery(scenery)
-            tokens, seen = block(tokens, (keys, values), distance, hidden, past)
+        distance, hidden = self.surroundings(dreamt.states, dreamt.batch)
+        kept = []
+        for block, scenery, past in zip(self.blocks, memory.scenery, memory.past, strict=True):
+            tokens, seen = block(tokens, scenery, distance, hidden, past)
             kept.append(seen)
         tokens = self.last_norm(tokens)
         entity = self.entity_out(tokens[:, :, :num_moving])
-        return self.read(dreamt, entity, self.frame_out(tokens[:, :, num_moving])), kept
+        likely = self.read(dreamt, entity, self.frame_out(tokens[:, :, num_moving]))
+        return likely, replace(memory, past=tuple(kept))
 
     def surroundings(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """How far every token is from those it sees, and which are dead (never oneself)."""
@@ -196,6 +222,7 @@ class Transformer(nn.Module, Imagination):
         """The heads' outputs as positions, logits, fields and globals."""
         states = dreamt.states
         gain, push, spot, jump, alive, fields = entity.split([2, 2, 2, 1, 1, self.num_fields], -1)
+        gain, push = quiet(gain), quiet(push)
         was_alive = states[..., ALIVE : ALIVE + 1] > 0.5
         moved = states[..., :2] + states[..., VX : VX + 2] * (1 + gain) + push * self.speed
         leap = torch.where(was_alive, (10 * jump - 4).sigmoid(), 1.0)
@@ -206,6 +233,14 @@ class Transformer(nn.Module, Imagination):
             globals=dreamt.globals + frame[..., :-1] * self.global_step,
             terminal=10 * frame[..., -1] - 6,
         )
+
+
+def quiet(values: Tensor) -> Tensor:
+    """Exactly zero below `QUIET`, less by it above; the gradient passes as if it were not.
+
+    What a constant velocity gets right stays exactly right, instead of nearly.
+    """
+    return values + (F.softshrink(values, QUIET) - values).detach()
 
 
 def frame_between(seen: Tensor, num_moving: int) -> Tensor:

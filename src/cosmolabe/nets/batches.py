@@ -1,6 +1,6 @@
 """Windows and contexts as torch tensors that hold only the slots a network has to think about."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -37,12 +37,15 @@ def moving_slots(source: Windows | Context) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the moving slots and of the scenery; masks must be alike in all rows."""
     valid, mutable = source.masks.valid, source.masks.mutable
     if valid.ndim > 1 or mutable.ndim > 1:
-        rows = np.broadcast_to(np.stack(np.broadcast_arrays(valid, mutable), -1), valid.shape + (2,))
+        rows = np.broadcast_to(
+            np.stack(np.broadcast_arrays(valid, mutable), -1), valid.shape + (2,)
+        )
         if not (rows == rows[:1]).all():
             raise ValueError(
                 "these rows have different valid or mutable slots; batch windows of one layout"
             )
         valid, mutable = rows[0, :, 0], rows[0, :, 1]
+    valid, mutable = valid.astype(bool), mutable.astype(bool)
     return np.flatnonzero(valid & mutable), np.flatnonzero(valid & ~mutable)
 
 
@@ -54,6 +57,18 @@ def training_batch(windows: Windows) -> Batch:
 def context_batch(context: Context) -> Batch:
     """A batch to roll out from."""
     return _batch(context, None, scenery_at=-1)
+
+
+def first_frames(batch: Batch, frames: int) -> Batch:
+    """The batch cut to its first frames."""
+    assert batch.terminal is not None
+    return replace(
+        batch,
+        states=batch.states[:, :frames],
+        globals=batch.globals[:, :frames],
+        actions=batch.actions[:, :frames],
+        terminal=batch.terminal[:, :frames],
+    )
 
 
 def _batch(source: Windows | Context, terminal: np.ndarray | None, scenery_at: int) -> Batch:

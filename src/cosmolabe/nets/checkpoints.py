@@ -100,7 +100,7 @@ def read_config(folder: Path, model: str, manifest: Manifest) -> CheckpointConfi
 def write_tensors(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
     """Write whole or not at all."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_bytes(save({k: np.ascontiguousarray(tensors[k]) for k in sorted(tensors)}))
+    part.write_bytes(save({k: np.asarray(tensors[k], order="C") for k in sorted(tensors)}))
     part.replace(path)
 
 

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,14 +15,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from cosmolabe.core.episode import Windows
 from cosmolabe.core.record import read_json, write_json
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import training_batches
-from cosmolabe.nets.batches import Batch, training_batch
+from cosmolabe.nets.batches import Batch, first_frames, training_batch
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
 from cosmolabe.nets.scales import measure
-from cosmolabe.nets.schedule import rate_at, share_of
+from cosmolabe.nets.schedule import rate_at, share_of, unroll_at
 from cosmolabe.nets.training import OnEvaluate, Progress, TrainConfig
 from cosmolabe.nets.worlds import NetworkWorld
 
@@ -71,7 +72,8 @@ class Descent:
         self.step += 1
         decay = min(config.ema, self.step / (self.step + 9))
         with torch.no_grad():
-            torch._foreach_lerp_(self.mean, self.weights, 1 - decay)
+            for mean, weight in zip(self.mean, self.weights, strict=True):
+                mean.lerp_(weight, 1 - decay)
         return {name: part.detach() for name, part in parts.items()}
 
     def noisy(self, batch: Batch) -> Batch:
@@ -83,7 +85,7 @@ class Descent:
         return batch
 
     @contextmanager
-    def averaged(self) -> Iterator[None]:
+    def averaged(self) -> Generator[None]:
         """The network holds the running mean of its weights for a while."""
         own = [w.detach().clone() for w in self.weights]
         self.put(self.mean)
@@ -176,35 +178,56 @@ def descend(
     batches = training_batches(
         store, config.split, config.length, config.batch_size, config.seed, start=descent.step
     )
-    evaluated = saved = descent.seconds
     world.network.train()
-    with patience() as asked_to_stop:
-        while share_of(config, descent.step, descent.seconds) < 1 and not asked_to_stop:
-            began = time.monotonic()
-            windows = next(batches)
-            descent.waited += time.monotonic() - began
-            descent.losses.append(descent.learn(descent.noisy(training_batch(windows))))
-            descent.seconds += time.monotonic() - began
-            yield descent.progress()
-            if on_evaluate and descent.seconds - evaluated >= config.evaluate_every:
-                evaluated = descent.seconds
-                with descent.averaged():
-                    on_evaluate(world, descent.progress())
-            if descent.seconds - saved >= config.save_every:
-                saved = descent.seconds
-                descent.save(folder, store.fingerprint)
-    descent.save(folder, store.fingerprint)
-    descent.put(descent.mean)
-    world.steps = descent.step
-    world.save(folder, store.fingerprint, {**asdict(config), "seconds_used": descent.seconds})
+    try:
+        with patience() as asked_to_stop:
+            for progress in steps_of(descent, batches, folder, store.fingerprint, on_evaluate):
+                yield progress
+                if asked_to_stop:
+                    break
+    finally:  # also when the consumer stops listening
+        descent.save(folder, store.fingerprint)
+        descent.put(descent.mean)
+        world.steps = descent.step
+        world.save(folder, store.fingerprint, asdict(config))
     stopped = share_of(config, descent.step, descent.seconds) < 1
     yield descent.progress(finished=not stopped, interrupted=stopped)
 
 
+def steps_of(
+    descent: Descent,
+    batches: Iterator[Windows],
+    folder: Path,
+    data: str,
+    on_evaluate: OnEvaluate | None,
+) -> Iterator[Progress]:
+    """Steps until the budget is used, evaluations and saved states between them."""
+    config = descent.config
+    evaluated = saved = descent.seconds
+    while share_of(config, descent.step, descent.seconds) < 1:
+        began = time.monotonic()
+        windows = next(batches)
+        descent.waited += time.monotonic() - began
+        frames = config.seen + unroll_at(config, descent.step, descent.seconds)
+        batch = first_frames(training_batch(windows), frames)
+        descent.losses.append(descent.learn(descent.noisy(batch)))
+        descent.seconds += time.monotonic() - began
+        if on_evaluate and descent.seconds - evaluated >= config.evaluate_every:
+            evaluated = descent.seconds
+            with descent.averaged():
+                on_evaluate(descent.world, descent.progress())
+        if descent.seconds - saved >= config.save_every:
+            saved = descent.seconds
+            descent.save(folder, data)
+        yield descent.progress()
+
+
 @contextmanager
-def patience() -> Iterator[list]:
-    """A first Ctrl-C fills the list, so that the step is done before training stops; a second one
-    stops at once. Outside the main thread Ctrl-C is left as it is."""
+def patience() -> Generator[list]:
+    """A list that a first Ctrl-C fills, so that the step is done before training stops.
+
+    A second one stops at once. Outside the main thread Ctrl-C is left as it is.
+    """
     asked: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield asked

@@ -9,7 +9,7 @@ through the very rebuild a rollout uses, and the plain baselines need no torch.
 import sys
 from typing import Any
 
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 
 from cosmolabe.core.fields import ALIVE, FIELDS_START, HISTORY_START
 

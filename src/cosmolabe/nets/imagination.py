@@ -1,10 +1,11 @@
 """Unrolls a network over its own predictions: the same lines in training and in a rollout."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from cosmolabe.core.fields import ALIVE
@@ -41,6 +42,10 @@ class Likely:
         return Likely(**{f.name: getattr(self, f.name)[:, -1:] for f in fields(self)})
 
 
+Story = list[tuple[Likely, Tensor, Tensor]]
+"""Of each imagined step: what was likely, the state (batch, 1, moving, state), the globals."""
+
+
 @dataclass(frozen=True)
 class Weights:
     """Parts of the loss; positions count 1 (our choice, near the composite's 9 : 1)."""
@@ -51,16 +56,28 @@ class Weights:
     terminal: float = 0.05
 
 
-class Imagination:
-    """What every network here can do once it can say what is `likely`.
+class Imagination(nn.Module):
+    """What every network here can do once it can say what is `likely`."""
 
-    A network offers `window`, `likely(dreamt, cache) -> (Likely, cache)` and calls `prepare`.
-    """
-
+    window: int
+    """Frames a network looks back, its own included."""
     weights = Weights()
+    field_used: Tensor
+    field_turns: Tensor
+    field_whole: Tensor
+    field_scale: Tensor
+    field_mean: Tensor
+    global_used: Tensor
+    global_whole: Tensor
+    global_scale: Tensor
+    global_mean: Tensor
+    global_step: Tensor
+    reach: Tensor
+    speed: Tensor
 
-    def prepare(self, manifest: Manifest) -> None:
+    def __init__(self, manifest: Manifest) -> None:
         """Room for the game's scales and masks, saved with the weights."""
+        super().__init__()
         masks = manifest.masks()
         self.register_buffer("field_used", torch.from_numpy(masks.fields))
         self.register_buffer("global_used", torch.from_numpy(masks.globals))
@@ -70,6 +87,10 @@ class Imagination:
         for field in fields(Scales):
             value = getattr(scales, field.name)
             self.register_buffer(field.name, torch.as_tensor(value).clone())
+
+    def likely(self, dreamt: Dreamt, memory: Any) -> tuple[Likely, Any]:  # noqa: ANN401
+        """What is likely after each frame, and the next memory; a memory of None begins a story."""
+        raise NotImplementedError
 
     def set_scales(self, scales: Scales) -> None:
         """Take over the scales measured on training windows."""
@@ -89,8 +110,8 @@ class Imagination:
         numbers = straight_round(likely.globals, self.global_whole)
         return following, torch.where(self.global_used, numbers, 0.0)
 
-    def unroll(self, batch: Batch, seen: int, steps: int, cached: bool = True) -> list:
-        """Look at `seen` true frames, then imagine: [(Likely, state, globals)] of each step.
+    def unroll(self, batch: Batch, seen: int, steps: int, cached: bool = True) -> Story:
+        """Look at `seen` true frames, then imagine.
 
         The first entry's Likely speaks about every frame after a seen one, the others about one
         frame. Without `cached` every step looks at the whole story again; only for comparison.
@@ -98,9 +119,9 @@ class Imagination:
         dreamt = Dreamt(
             batch, batch.states[:, :seen], batch.globals[:, :seen], batch.actions[:, :seen]
         )
-        story, cache = [], None
+        story, memory = [], None
         for step in range(steps):
-            likely, cache = self.likely(dreamt, cache)
+            likely, memory = self.likely(dreamt, memory)
             last = likely.last()
             states, numbers = self.settle(dreamt, last)
             story.append((likely if step == 0 else last, states, numbers))
@@ -108,7 +129,7 @@ class Imagination:
             if cached:
                 dreamt = Dreamt(batch, states, numbers, action)
             else:
-                cache = None
+                memory = None
                 dreamt = Dreamt(
                     batch,
                     torch.cat([dreamt.states, states], 1),
@@ -119,6 +140,7 @@ class Imagination:
 
     def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
         """Parts of the loss, `total` among them, over all frames after the first of a window."""
+        assert batch.terminal is not None, "only training windows say when an episode was over"
         steps = batch.states.shape[1] - seen
         story = self.unroll(batch, seen, steps)
         likely = Likely(

@@ -39,14 +39,14 @@ def measure(windows: Windows) -> Scales:
     velocity = states[..., [VX, VY]][alive]
     lag = min(10, states.shape[1] - 1)
     far = wrapped(states[:, lag:, :, :2] - states[:, :-lag, :, :2], masks.wrap)
-    stays = alive[:, lag:] & alive[:, :-lag]
+    far = np.abs(far[alive[:, lag:] & alive[:, :-lag]]).sum(-1)
     fields = states[..., FIELDS_START : states.shape[-1] - HISTORY][alive]
     numbers = np.nan_to_num(windows.globals)
     steps = np.diff(numbers, axis=1).reshape(-1, numbers.shape[-1])
     numbers = numbers.reshape(-1, numbers.shape[-1])
     return Scales(
         speed=_mean_size(velocity, 0.01),
-        reach=np.float32(max(np.abs(far[stays]).sum(-1).mean() if stays.any() else 0, 1e-3)),
+        reach=np.asarray(max(far.mean() if len(far) else 0, 1e-3), np.float32),
         field_mean=_mean(fields),
         field_scale=_spread(fields),
         field_whole=np.all(fields == np.round(fields), axis=0),
@@ -62,7 +62,7 @@ def unmeasured(num_fields: int, num_globals: int) -> Scales:
     field, number = np.ones(num_fields, np.float32), np.ones(num_globals, np.float32)
     return Scales(
         speed=np.full(2, 0.01, np.float32),
-        reach=np.float32(0.1),
+        reach=np.asarray(0.1, np.float32),
         field_mean=field * 0,
         field_scale=field,
         field_whole=np.zeros(num_fields, bool),

@@ -31,8 +31,12 @@ class TrainConfig:
     weight_decay: float = 1e-5  # AutoWorldModel-Bench
     seen: int = 4
     """True frames at the start of a training window; predictions of all but the first count."""
-    unroll: int = 12
+    unroll: int = 20
     """Frames imagined after them, through the model's own predictions."""
+    first_unroll: int = 2
+    """Frames imagined at the beginning of training; they grow to `unroll` over `growth`."""
+    growth: float = 0.7
+    """Share of the budget after which `unroll` is reached."""
     noise: float = 0.0
     """Standard deviation added to the positions of seen frames, shares of the world."""
     ema: float = 0.99
@@ -56,6 +60,11 @@ class TrainConfig:
         if self.seen < 1 or self.unroll < 1:
             raise ValueError(
                 f"seen and unroll must be at least 1; got {self.seen} and {self.unroll}"
+            )
+        if not 1 <= self.first_unroll <= self.unroll or not 0 <= self.growth <= 1:
+            raise ValueError(
+                f"first_unroll lies in 1..unroll and growth in 0..1; got {self.first_unroll} of "
+                f"{self.unroll} and {self.growth}"
             )
         if not 0 <= self.ema < 1 or self.noise < 0 or self.warmup < 0:
             raise ValueError(
@@ -121,7 +130,9 @@ def training(
     folder.mkdir(parents=True, exist_ok=True)
     write_json(
         folder / RECORD,
-        Record("train", config.seed, {"model": model.name, **asdict(config)}, "", store.fingerprint),
+        Record(
+            "train", config.seed, {"model": model.name, **asdict(config)}, "", store.fingerprint
+        ),
     )
     if hasattr(model, "fit"):
         yield _fit(model, store, config, folder)
@@ -151,9 +162,7 @@ def train(
 ) -> Progress:
     """Train to the end and give the last Progress; the model holds what was learnt."""
     progress = None
-    for progress in training(
-        model, store, config, folder, on_evaluate=on_evaluate, resume=resume
-    ):
+    for progress in training(model, store, config, folder, on_evaluate=on_evaluate, resume=resume):
         if on_progress is not None:
             on_progress(progress)
     assert progress is not None

@@ -1,12 +1,10 @@
-"""A network as a world model: contexts in chunks of one fixed size, predictions out, checkpoints."""
+"""A network as a world model: contexts in by chunks of one size, predictions out, checkpoints."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from cosmolabe.core.fields import ALIVE
 from cosmolabe.core.manifest import Manifest
@@ -20,36 +18,24 @@ from cosmolabe.nets.checkpoints import (
     write_checkpoint,
 )
 from cosmolabe.nets.features import predicted_columns
-from cosmolabe.nets.scales import Scales
+from cosmolabe.nets.imagination import Imagination
 
 CHUNK = 64
 """Rows of every forward pass of a rollout; fewer are filled up, so that neither how many windows
 come nor in which company changes a number."""
 
 
-class Network(Protocol):
-    """What a network here offers, a `torch.nn.Module` besides."""
-
-    window: int
-
-    def unroll(self, batch: Batch, seen: int, steps: int, cached: bool = True) -> list:
-        """Each step's (Likely, state, globals), see `Imagination.unroll`."""
-        ...
-
-    def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
-        """Parts of the loss, `total` among them."""
-        ...
-
-    def set_scales(self, scales: Scales) -> None:
-        """Take over the scales measured on training windows."""
-        ...
-
-
 class NetworkWorld:
     """A world model that is a network for one game."""
 
     def __init__(
-        self, name: str, network: Any, manifest: Manifest, size: str, seed: int, steps: int = 0
+        self,
+        name: str,
+        network: Imagination,
+        manifest: Manifest,
+        size: str,
+        seed: int,
+        steps: int = 0,
     ) -> None:
         self.name, self.network, self.manifest = name, network, manifest
         self.size, self.seed, self.steps = size, seed, steps
@@ -143,7 +129,11 @@ def rows_of_one_layout(context: Context) -> list[np.ndarray]:
 
 
 def create_world(
-    name: str, build: Callable[[Manifest, str], Any], manifest: Manifest, size: str, seed: int
+    name: str,
+    build: Callable[[Manifest, str], Imagination],
+    manifest: Manifest,
+    size: str,
+    seed: int,
 ) -> NetworkWorld:
     """An untrained world whose weights follow from the seed alone."""
     with torch.random.fork_rng(devices=[]):
@@ -153,7 +143,7 @@ def create_world(
 
 
 def load_world(
-    name: str, build: Callable[[Manifest, str], Any], folder: Path, manifest: Manifest
+    name: str, build: Callable[[Manifest, str], Imagination], folder: Path, manifest: Manifest
 ) -> NetworkWorld:
     """The world of a checkpoint folder."""
     config, tensors = read_checkpoint(Path(folder), name, manifest)
