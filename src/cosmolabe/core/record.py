@@ -108,8 +108,8 @@ def read_readings(path: Path) -> list[Reading]:
         try:
             if row.get("schema") != SCHEMA:
                 raise ValueError(f"{path}: reading {index} has schema {row.get('schema')}, not 1")
-            filled = {k: (math.nan if v is None and k in numbers else v) for k, v in row.items()}
-            readings.append(Reading(**filled))
+            fields: dict[str, Any] = {k: (math.nan if v is None and k in numbers else v) for k, v in row.items()}
+            readings.append(Reading(**fields))
         except (TypeError, AttributeError) as error:
             raise ValueError(f"{path}: reading {index} does not fit ({error})") from None
     return readings
