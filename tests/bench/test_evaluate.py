@@ -249,3 +249,18 @@ def test_a_model_that_fails_everywhere_scores_zero_over_all_windows(bed, breaks)
     judgement = judge_model(breaks(0), bed.store, bed=bed, num_pictures=0, num_clips=0)
     assert judgement.final == 0.0
     assert judgement.reading("final").n == 24
+
+
+def test_other_rules_under_the_same_seeds_are_other_data(pong, bed):
+    class Heavier:
+        """The store as it would play again had its rules changed without a new version."""
+
+        def windows(self, *place):
+            cut = pong.windows(*place)
+            return dataclasses.replace(cut, states=cut.states + np.float32(1e-4))
+
+        def __getattr__(self, name):
+            return getattr(pong, name)
+
+    assert lay_out(Heavier()).data != bed.data
+    assert lay_out(pong).data == bed.data

@@ -13,7 +13,7 @@ from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import evaluation_windows
 from cosmolabe.judges.state import FLOORS as TRIVIAL
-from cosmolabe.judges.state import JUDGE, StateProtocol, WindowScores, score
+from cosmolabe.judges.state import JUDGE, StateProtocol, WindowScores, digest_of, score
 
 FLOORS = tuple(model.name for model in TRIVIAL)
 """Names of the trivial models; the better one is the floor."""
@@ -75,7 +75,9 @@ def lay_out(
         skipped=skipped,
         floors=floors,
         ceiling=_ceiling(store, windows, chosen, steps) if has_worlds(store) else None,
-        data=fingerprint(store.fingerprint, split, episodes.tolist(), starts.tolist()),
+        data=fingerprint(
+            store.fingerprint, split, episodes.tolist(), starts.tolist(), digest_of(windows)
+        ),
     )
 
 

@@ -68,7 +68,8 @@ def side_readings(prediction: Prediction, bed: Bed, shared: dict[str, Any]) -> l
     windows, protocol = bed.windows, bed.protocol
     masks, weights = windows.masks, bootstrap.resamples(windows.episodes)
     slots = scored_slots(masks)
-    points = bed.store.manifest.profile.global_fields.index("score")
+    names = bed.store.manifest.profile.global_fields
+    points = names.index("score") if "score" in names else None
     rows = []
     for horizon, _ in protocol.weights:
         at, step = protocol.window + horizon - 1, horizon - 1
@@ -80,9 +81,11 @@ def side_readings(prediction: Prediction, bed: Bed, shared: dict[str, Any]) -> l
         with np.errstate(invalid="ignore", over="ignore"):
             values = {
                 "global_error": (global_error(numbers, imagined, masks.globals), "share"),
-                "score_error": (score_error(numbers[:, points], imagined[:, points]), "points"),
                 "field_error": (field_error(true_fields, fields, here, masks.fields), "share"),
             }
+            if points is not None:
+                gaps = score_error(numbers[:, points], imagined[:, points])
+                values["score_error"] = (gaps, "points")
         if not masks.fields.any():
             del values["field_error"]  # a game without fields of its own
         for metric, (each, unit) in values.items():

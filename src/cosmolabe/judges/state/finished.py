@@ -10,7 +10,7 @@ from cosmolabe.core.reading import Reading
 from cosmolabe.data.rollouts import Rollout, stack
 from cosmolabe.judges.state.protocol import PROTOCOLS, StateProtocol
 from cosmolabe.judges.state.readings import readings_of
-from cosmolabe.judges.state.scoring import score
+from cosmolabe.judges.state.scoring import digest_of, score
 from cosmolabe.models.constant_velocity import ConstantVelocity
 from cosmolabe.models.still import Still
 
@@ -99,7 +99,7 @@ def _judge_group(
             final=float(final),
             composite={str(h): float(values[h - 1]) for h, _ in protocol.weights},
         )
-    data = fingerprint([rollout.id for rollout, _ in usable], float(windows.states.sum()))
+    data = fingerprint([rollout.id for rollout, _ in usable], digest_of(windows))
     context = windows.context(protocol.window, protocol.horizon)
     floors = [score(windows, floor.rollout(context), protocol) for floor in FLOORS]
     return readings_of(scores, windows.episodes, protocol, {**shared, "data": data}, floors)

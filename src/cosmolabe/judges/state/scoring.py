@@ -1,5 +1,6 @@
 """Scores of windows: what each window got at each step, and what they make together."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,6 +78,14 @@ def sound(prediction: object, shape: tuple[int, int, int, int, int]) -> tuple[Pr
     if why:
         arrays = {name: np.full(size, np.nan, np.float32) for name, size in wanted.items()}
     return Prediction(**arrays), why
+
+
+def digest_of(windows: Windows) -> str:
+    """Hash of the true windows themselves: rules that changed unannounced change it too."""
+    digest = hashlib.sha256()
+    for array in (windows.registry, windows.states, windows.actions, windows.globals):
+        digest.update(np.ascontiguousarray(array, np.float32).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def scored_slots(masks: Masks) -> Bool[np.ndarray, "batch_or_1 slot"]:
