@@ -13,7 +13,7 @@ FIELDS = {
 def test_the_demo_shows_the_whole_in_one_folder(tell, tmp_path):
     torch.set_num_threads(1)
     out = tmp_path / "demo"
-    words = ("demo", "--out", out, "-n", 12, "--steps", 2, "--rollouts", 2)
+    words = ("demo", "--out", out, "--games", "pong", "-n", 12, "--steps", 2, "--rollouts", 2)
     code, told = tell(*words)
     assert code == 0
     page = (out / "report.html").read_text()

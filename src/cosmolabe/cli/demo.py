@@ -23,7 +23,7 @@ class Demo(Verb):
 
     out: Annotated[Path, arg(aliases=["-o"])] = Path("runs/demo")
     """Run folder; stores, checkpoints and rollouts lie in it too."""
-    games: tuple[str, ...] = ("pong",)
+    games: tuple[str, ...] = ("pong", "racer")
     """Games to play."""
     model: Annotated[str, arg(aliases=["-m"])] = "transformer"
     """World model to train."""
@@ -31,7 +31,7 @@ class Demo(Verb):
     """Episodes of each game."""
     steps: int = 600
     """Gradient steps for each game, at most."""
-    seconds: float = 120.0
+    seconds: float = 150.0
     """Seconds of training in all, at most; on a slow machine this comes first."""
     rollouts: int = 16
     """Rollouts of three seconds kept for each game."""

@@ -15,7 +15,7 @@ class Import(Verb):
     """Bring frame envelopes (JSON lines) of any game in as a store."""
 
     source: Positional[Path]
-    """A .jsonl file, or a folder of them; docs/envelope.md says what a line holds."""
+    """A .jsonl file, or a folder of them; docs/schema/envelope.json says what a line holds."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder of the new store."""
     manifest: Path | None = None
