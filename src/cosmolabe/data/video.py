@@ -96,7 +96,7 @@ def write_video(path: Path, batches: Iterator[np.ndarray], fps: float) -> tuple[
             if stream is None:
                 stream = container.add_stream("libx264", rate=Fraction(fps).limit_denominator(1001))
                 stream.height, stream.width = height - height % 2, width - width % 2
-                stream.pix_fmt = "yuv420p"
+                stream.pix_fmt = "yuv420p"  # what every player and browser shows
                 stream.options = {"crf": str(QUALITY), "g": "1", "threads": "1", "preset": "fast"}
             for picture in batch[:, : stream.height, : stream.width]:
                 frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
