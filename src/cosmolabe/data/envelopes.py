@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from cosmolabe.data.arrays import refuse_link
 from cosmolabe.data.envelope import Frame, Tensoriser, detensorise, frame_of, frame_to_json
 from cosmolabe.data.manifests import parse_json, read_manifest
 from cosmolabe.data.pack import PackedWriter
-from cosmolabe.data.store import Store
+from cosmolabe.data.store import Store, open_store
 
 MAX_LINE = 1 << 22  # bytes
 MAX_FRAMES = 1 << 20  # of one episode
@@ -60,28 +61,34 @@ def import_envelopes(
     files = _files(source)
     beside = source if source.is_dir() else source.parent
     named = read_manifest(Path(manifest) if manifest else beside / "manifest.json")
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is not empty; choose a new folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
     tensoriser, complaints = Tensoriser(named), Complaints()
-    if not skip_bad:
-        for _ in _episodes(files, tensoriser, complaints):
-            pass
-        if complaints.rows:
+    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
+        writer = PackedWriter(Path(aside) / "store", named, quantised)
+        count = 0
+        for name, frames in _episodes(files, tensoriser, complaints):
+            if skip_bad or not complaints.rows:
+                episode = tensoriser.episode(frames)
+                writer.add(episode, split or split_of(named.game, name), name, player)
+                count += 1
+        if complaints.rows and not skip_bad:
             raise ValueError(
                 f"{complaints.rows} bad row(s), nothing was imported:\n{complaints}\n"
                 f"mend them, or leave their episodes out with --skip-bad"
             )
-        complaints = Complaints()
-    writer = PackedWriter(folder, named, quantised)
-    count = 0
-    for name, frames in _episodes(files, tensoriser, complaints):
-        writer.add(tensoriser.episode(frames), split or split_of(named.game, name), name, player)
-        count += 1
-    if not count:
-        raise ValueError(f"{source} holds no whole episode; nothing was imported.\n{complaints}")
-    return writer.finish(
-        bad_rows=complaints.rows,
-        skipped_episodes=complaints.episodes,
-        complaints=complaints.shown,
-    )
+        if not count:
+            raise ValueError(
+                f"{source} holds no whole episode; nothing was imported.\n{complaints}"
+            )
+        store = writer.finish(
+            bad_rows=complaints.rows,
+            skipped_episodes=complaints.episodes,
+            complaints=complaints.shown,
+        )
+        store.folder.replace(folder)
+    return open_store(folder)
 
 
 def split_of(game: str, name: str) -> str:
