@@ -1,5 +1,11 @@
 """Things go wrong; nothing is lost, and what would help is said."""
 
+import signal
+import subprocess
+import sys
+
+from cosmolabe.core.record import read_json
+
 
 def test_a_flipped_byte_is_found_and_named(tell, tmp_path):
     store = tmp_path / "pong"
@@ -46,3 +52,27 @@ def test_a_game_keeps_its_promises(tell):
     code, checked = tell("check", "game", "pong")
     assert (code, checked["failed"]) == (0, [])
     assert len(checked["checks"]) > 10
+
+
+def test_training_that_was_stopped_goes_on(tmp_path, tell):
+    store, trained = tmp_path / "pong", tmp_path / "model"
+    tell("collect", "pong", "--out", store, "-n", 16, "--max-ticks", 100)
+    words = ("train", store, "--out", trained, "--batch-size", 2, "--threads", 1)
+    program = [sys.executable, "-c", "from cosmolabe.cli.main import main; main()"]
+    running = subprocess.Popen(
+        [*program, *map(str, words), "--steps", "100000", "--evaluate", "0.3"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stderr is not None
+    assert running.stderr.readline().startswith("step ")
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "--resume" in said
+    code, refused = tell(*words, "--steps", 1)
+    assert code == 2
+    assert "--resume" in refused["error"]
+    state = read_json(trained / "training.json")
+    code, more = tell(*words, "--steps", state["step"] + 2, "--resume")
+    assert (code, more["steps"]) == (0, state["step"] + 2)

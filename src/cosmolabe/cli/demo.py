@@ -1,6 +1,7 @@
 """Play, train, imagine, judge and report, in a few minutes: the whole of Cosmolabe once."""
 
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import Generator
@@ -11,9 +12,11 @@ from typing import Annotated, Any, ClassVar
 from tyro.conf import arg
 
 from cosmolabe.cli._verb import Answer, Verb, progress
-from cosmolabe.cli.judge import clear, readings_table
+from cosmolabe.cli.judge import clear, readings_table, refuse_foreign
 
+PARTS = ("stores", "models", "rollouts")
 WINDOWS = 4  # judged in each test episode
+FRAMES = 180  # of a rollout, three seconds
 LATER = "The vqa and physics judges did not look: this version has the state judge alone."
 
 
@@ -48,11 +51,12 @@ class Demo(Verb):
 
         if not self.games:
             raise ValueError("the demo needs at least one game")
+        refuse_foreign(self.out, PARTS)
         began, judgements, steps = time.monotonic(), [], {}
         for game in self.games:
             judged, steps[game] = self._one_game(game)
             judgements.append(judged)
-        clear(self.out, also=("stores", "models", "rollouts"))
+        clear(self.out, PARTS)
         with _step("writing the report"):
             write_runs(judgements, self.out)
             record = self.out / "record.json"
@@ -75,13 +79,14 @@ class Demo(Verb):
             model, how = self._trained(store)
         with _step("imagining"):
             folder = self.out / "rollouts" / game
-            if not (folder / "rollouts.jsonl").exists():
-                imagine_into(folder, store, model, "test", self.rollouts, 180, 0)
+            if (folder / "rollouts.jsonl").exists():
+                shutil.rmtree(folder)  # ours, and perhaps of a model that has learnt more since
+            imagine_into(folder, store, model, "test", self.rollouts, FRAMES, 0)
         with _step("judging"):
             return judge_model(model, store, per_episode=WINDOWS, command="demo"), how
 
     def _trained(self, store: Any) -> tuple[Any, str]:  # noqa: ANN401 - a Store, loaded lazily
-        """The trained model of an earlier sitting, or a new one."""
+        """A model trained to the end; an earlier sitting's training goes on where it stopped."""
         from cosmolabe.core import parts
         from cosmolabe.nets.training import TrainConfig, train
 
@@ -89,8 +94,6 @@ class Demo(Verb):
         part = parts.load("models", self.model)
         if not part.trainable:
             return part.create(store.manifest, part.sizes[0], self.seed), "not trained"
-        if (folder / "config.json").exists():
-            return part.load(folder, store.manifest), "trained in an earlier sitting"
         config = TrainConfig(
             steps=self.steps, seconds=self.seconds / len(self.games), seed=self.seed
         )
@@ -102,7 +105,7 @@ class Demo(Verb):
                 config,
                 folder,
                 on_progress=lambda now: tell(round(1000 * now.share), 1000),
-                resume=(folder / "record.json").exists(),
+                resume=(folder / "training.json").exists(),
             )
         if last.interrupted:
             raise KeyboardInterrupt

@@ -59,6 +59,7 @@ class Judge(Verb):
         finished = [path for path in self.paths if (path / "rollouts.jsonl").is_file()]
         if finished and (len(finished) < len(self.paths) or self.model):
             raise ValueError("rollouts are judged as they are: without --model, apart from stores")
+        refuse_foreign(self.out)
         readings = self._judge_rollouts() if finished else self._judge_models()
         data: dict[str, Any] = {"run": self.out, "readings": readings}
         text: list[Any] = [readings_table(readings)]
@@ -137,17 +138,27 @@ class Judge(Verb):
         return readings
 
 
-def clear(folder: Path, also: tuple[str, ...] = ()) -> None:
-    """Remove the clips of an earlier run; refuse a folder that holds something else."""
-    ours = {"readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json", "media"}
-    ours |= {"report.html", "report.json", "report.parquet", "readings.parquet"}
+OURS = (
+    "readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json",
+    "report.html", "report.json", "report.parquet", "readings.parquet",
+)  # fmt: skip
+"""What a run folder holds, besides media/."""
+
+
+def refuse_foreign(folder: Path, also: tuple[str, ...] = ()) -> None:
+    """Refuse a folder that is neither empty nor a run's; `also` names what may lie in it too."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; --out takes a folder")
     found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if found and "readings.json" not in found and not found <= set(also):
+    if found - set(also) and "readings.json" not in found:
         raise ValueError(f"{folder} holds other things ({sorted(found)[:3]}); choose a new folder")
-    for name in found & ours - {"media"}:
-        (folder / name).unlink()
+
+
+def clear(folder: Path, also: tuple[str, ...] = ()) -> None:
+    """Remove what an earlier run left; refuse a folder that holds something else."""
+    refuse_foreign(folder, also)
+    for name in OURS:
+        (folder / name).unlink(missing_ok=True)
     for path in (folder / "media").glob("*.npz"):
         path.unlink()
 

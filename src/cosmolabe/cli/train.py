@@ -33,7 +33,7 @@ class Train(Verb):
     seed: int = 42
     """Seed of the weights and of the order of the data."""
     resume: FlagCreatePairsOff[bool] = False
-    """Go on from what an earlier sitting left in the folder."""
+    """Go on from what an earlier sitting left in the folder, if it left anything."""
     evaluate: float | None = None
     """Judge a few windows of val every so many seconds, and say how it stands."""
     threads: int | None = None
@@ -48,6 +48,10 @@ class Train(Verb):
         from cosmolabe.nets.training import TrainConfig, paper, train
 
         store = open_store(self.store)
+        if (self.out / "config.json").exists() and not self.resume:
+            raise ValueError(
+                f"{self.out} holds a trained model; say --resume to go on, or choose a new folder"
+            )
         part = parts.load("models", self.model)
         if not part.trainable:
             raise ValueError(f"'{self.model}' learns nothing; judge it by its name")
@@ -66,7 +70,7 @@ class Train(Verb):
                 self.out,
                 on_progress=lambda now: tell(round(1000 * now.share), 1000),
                 on_evaluate=watch,
-                resume=self.resume,
+                resume=self.resume and (self.out / "training.json").exists(),
             )
         if last.interrupted:
             raise KeyboardInterrupt
