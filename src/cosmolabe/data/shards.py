@@ -167,8 +167,7 @@ def replay(
         )
         lengths = np.minimum(lengths, [len(log) for log in batch])
         for row, length in enumerate(lengths):
-            states = public[row, :length].tobytes()
-            hashes[first + row] = xxhash.xxh3_64_intdigest(states)
+            hashes[first + row] = xxhash.xxh3_64_intdigest(public[row, :length])
         if game.late is not None:
             counts = np.zeros(len(batch), np.int64)
             windows.count_late(game.late, public, lengths, counts)
@@ -189,13 +188,20 @@ def is_whole(folder: Path, plan: Plan, shard: ShardPlan) -> bool:
 
 
 def keyframes_of(
-    game: Game, seed: int, log: np.ndarray, level: int, constants: np.ndarray, every: int
-) -> np.ndarray:
-    """The keyframes of one episode, played again from its seed, float64 (keyframe, world)."""
-    world = game.new_world(seed, level, constants)[None]
-    frames = np.empty((num_keyframes(len(log), every), game.num_world))
-    for row, frame in enumerate(frames):
-        frame[:] = world[0]
-        piece = np.ascontiguousarray(log[row * every : min((row + 1) * every, len(log) - 1)])
-        kernels.advance(game.step, world, piece[None], constants[None])
-    return frames
+    game: Game, worlds: np.ndarray, logs: list[np.ndarray], constants: np.ndarray, every: int
+) -> list[np.ndarray]:
+    """Each episode's keyframes, float64 (keyframe, world), played again from fresh `worlds`.
+
+    All worlds go on together, `every` ticks at a time; `worlds` change in place. What a shorter
+    episode's world does after its end is not looked at.
+    """
+    counts = [num_keyframes(len(log), every) for log in logs]
+    frames = np.empty((max(counts, default=0), len(logs), game.num_world))
+    actions = np.zeros((len(logs), len(frames) * every), np.uint8)
+    for row, log in zip(actions, logs, strict=True):
+        row[: len(log) - 1] = log[:-1]
+    for place, frame in enumerate(frames):
+        frame[:] = worlds
+        piece = np.ascontiguousarray(actions[:, place * every : (place + 1) * every])
+        kernels.advance(game.step, worlds, piece, constants[None])
+    return [frames[:count, row] for row, count in enumerate(counts)]
