@@ -47,3 +47,25 @@ def test_one_bad_frame_is_told_by_its_line_and_costs_one_episode(tell, tmp_path)
     assert not (tmp_path / "mine").exists()
     code, brought = tell("import", handed, "--out", tmp_path / "mine", "--skip-bad")
     assert (code, brought["episodes"], len(brought["left_out"])) == (0, 3, 1)
+
+
+def test_parquet_goes_out_and_comes_back_as_it_was(tell, tmp_path):
+    store, handed = tmp_path / "pong", tmp_path / "tables"
+    tell("collect", "pong", "--out", store, "-n", 6, "--max-ticks", 40)
+    code, made = tell("export", store, "--as", "parquet", "--out", handed)
+    assert code == 0
+    code, brought = tell("import", handed, "--out", tmp_path / "mine")
+    assert (code, brought["states"]) == (0, made["frames"])
+    assert sum(brought["splits"].values()) == 6
+    assert tell("import", handed, "--out", tmp_path / "x", "--split", "test")[0] == 2
+
+
+def test_videos_go_out_with_their_actions(tell, tmp_path):
+    store, handed = tmp_path / "pong", tmp_path / "videos"
+    tell("collect", "pong", "--out", store, "-n", 3, "--split", "test", "--max-ticks", 40)
+    words = ("export", store, "--as", "video", "--out", handed, "--limit", 2, "--size", 64)
+    code, made = tell(*words, "--frames", 10)
+    assert (code, made["frames"]) == (0, 20)
+    sidecar = json.loads((handed / "pong-000000.json").read_text())
+    assert len(sidecar["actions"]) == sidecar["frames"] == 10
+    assert sorted(p.suffix for p in handed.iterdir()) == [".json", ".json", ".mp4", ".mp4"]

@@ -1,8 +1,8 @@
-"""Bring frame envelopes (JSON lines) of any game in as a store."""
+"""Bring frame envelopes (JSON lines) or Parquet of any game in as a store."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
@@ -12,10 +12,11 @@ from cosmolabe.cli.collect import facts_of, in_words
 
 @dataclass(frozen=True, kw_only=True)
 class Import(Verb):
-    """Bring frame envelopes (JSON lines) of any game in as a store."""
+    """Bring frame envelopes (JSON lines) or Parquet of any game in as a store."""
 
     source: Positional[Path]
-    """A .jsonl file, or a folder of them; docs/schema/envelope.json says what a line holds."""
+    """A .jsonl file or a folder of them (docs/data/envelope.md), or a folder of Parquet files as
+    `export --as parquet` writes it."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder of the new store."""
     manifest: Path | None = None
@@ -31,17 +32,10 @@ class Import(Verb):
 
     def run(self) -> Answer:
         """Check every row, then pack."""
-        from cosmolabe.data.envelopes import import_envelopes  # lazily
-
-        store = import_envelopes(
-            self.source,
-            self.out,
-            manifest=self.manifest,
-            split=self.split,
-            player=self.player,
-            quantised=self.quantised,
-            skip_bad=self.skip_bad,
-        )
+        if self.source.is_dir() and any(self.source.glob("*.parquet")):
+            store = self._from_parquet()
+        else:
+            store = self._from_envelopes()
         facts = facts_of(store)
         record = getattr(store, "record", {})
         left_out = record.get("skipped_episodes", [])
@@ -50,6 +44,29 @@ class Import(Verb):
             text += f"\nleft out {len(left_out)} episode(s) with {record['bad_rows']} bad row(s)"
         data = {"store": self.out, **facts, "left_out": left_out}
         return Answer(data | {"complaints": record.get("complaints", [])}, text)
+
+    def _from_parquet(self) -> Any:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.data.parquet import import_parquet
+
+        if self.manifest or self.split or self.skip_bad:
+            raise ValueError(
+                "Parquet brings its manifest and its splits, and is whole or refused; leave out "
+                "--manifest, --split and --skip-bad"
+            )
+        return import_parquet(self.source, self.out, self.quantised)
+
+    def _from_envelopes(self) -> Any:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.data.envelopes import import_envelopes
+
+        return import_envelopes(
+            self.source,
+            self.out,
+            manifest=self.manifest,
+            split=self.split,
+            player=self.player,
+            quantised=self.quantised,
+            skip_bad=self.skip_bad,
+        )
 
 
 VERB = Import
