@@ -69,7 +69,7 @@ def _scoring(game: str, model: NetworkWorld, store: Store) -> Iterator[Row]:
 
 
 def _training(game: str, store: Store, folder: Path) -> Iterator[Row]:
-    config = TrainConfig(steps=100_000, unroll=UNROLL, first_unroll=UNROLL)
+    config = TrainConfig(steps=100_000, batch_size=32, unroll=UNROLL, first_unroll=UNROLL)
     part = parts.load("models", "transformer")
     steps = training(part.create(store.manifest, "laptop", 0), store, config, folder)
     waiting = []

@@ -27,7 +27,7 @@ from cosmolabe.nets.worlds import NetworkWorld, create_world, load_world
 
 WINDOW = 8  # frames a token sees, its own included
 WAVES = (1, 2, 4, 8)  # waves per world of the position features
-QUIET = 0.03  # corrections of motion below this are none, shares of the velocity or mean speed
+QUIET = 0.05  # corrections of motion below this are none, shares of the velocity or mean speed
 FAR = -1e9  # attention score of what must not be seen
 
 KeysValues = tuple[Tensor, Tensor]
@@ -148,7 +148,7 @@ class Transformer(Imagination):
             raise ValueError(f"the transformer has no size '{size}'; have {list(SIZES)}")
         shape, profile = SIZES[size], manifest.profile
         self.num_fields, self.num_globals = len(profile.game_fields), len(profile.global_fields)
-        num_state = 3 + 4 * len(WAVES) + 6 + self.num_fields
+        num_state = 3 + 4 * len(WAVES) + 6 + 3 * self.num_fields
         width = shape.width
         self.state_in = nn.Linear(num_state, width)
         self.registry_in = nn.Linear(profile.num_registry, width, bias=False)
@@ -165,14 +165,16 @@ class Transformer(Imagination):
     def describe(self, states: Tensor) -> Tensor:
         """Tokens of entities (batch, ..., width) before registry, time and action are added."""
         alive = states[..., ALIVE : ALIVE + 1]
-        place = states[..., :2] * alive
+        place = states[..., :2]
         waves = torch.cat([place * (2 * torch.pi * k) for k in WAVES], -1)
         moves = torch.cat([states[..., VX : VX + 2], states[..., HISTORY_START:]], -1)
         moves = (moves / self.speed.repeat(3)).clamp(-8, 8)
         fields = states[..., FIELDS_START:HISTORY_START]
+        quarters = fields * (torch.pi / 2)  # tells directions and other small numbers apart
         fields = (fields - self.field_mean) / self.field_scale
-        features = [(2 * place - 1) * alive, alive, waves.sin(), waves.cos(), moves]
-        return self.state_in(torch.cat([*features, fields * alive], -1))
+        fields = torch.cat([fields, quarters.sin(), quarters.cos()], -1)
+        features = [2 * place - 1, alive, waves.sin(), waves.cos(), moves]
+        return self.state_in(torch.cat([*features, fields], -1))
 
     def begin(self, batch: Batch) -> Memory:
         """The memory before the first frame: registry and scenery, which never change."""
@@ -225,7 +227,7 @@ class Transformer(Imagination):
         gain, push = quiet(gain), quiet(push)
         was_alive = states[..., ALIVE : ALIVE + 1] > 0.5
         moved = states[..., :2] + states[..., VX : VX + 2] * (1 + gain) + push * self.speed
-        leap = torch.where(was_alive, (10 * jump - 4).sigmoid(), 1.0)
+        leap = (10 * jump - torch.where(was_alive, 4.0, 0.0)).sigmoid()
         return Likely(
             positions=moved + leap * (spot + 0.5 - moved),
             alive=10 * alive[..., 0] + torch.where(was_alive[..., 0], 4.0, -4.0),

@@ -175,8 +175,9 @@ def descend(
     else:
         windows = next(training_batches(store, config.split, SCALE_LENGTH, SCALE_WINDOWS, seed=0))
         world.network.set_scales(measure(windows))
+    rows = config.rows_for(store.manifest.num_slots)
     batches = training_batches(
-        store, config.split, config.length, config.batch_size, config.seed, start=descent.step
+        store, config.split, config.length, rows, config.seed, start=descent.step
     )
     world.network.train()
     try:

@@ -24,14 +24,15 @@ class TrainConfig:
     """Gradient steps; None trains until `seconds` are over."""
     seconds: float | None = None
     """Seconds of training, evaluations not counted; None trains until `steps` are done."""
-    batch_size: int = 32
+    batch_size: int | None = None
+    """Windows of a step; None: fewer for games of many slots, see `rows_for`."""
     rate: float = 2e-3
     """Learning rate at the top."""
     warmup: int = 50  # steps
     weight_decay: float = 1e-5  # AutoWorldModel-Bench
-    seen: int = 4
-    """True frames at the start of a training window; predictions of all but the first count."""
-    unroll: int = 20
+    seen: int = 2
+    """True frames at the start of a training window; predictions after each of them count."""
+    unroll: int = 16
     """Frames imagined after them, through the model's own predictions."""
     first_unroll: int = 2
     """Frames imagined at the beginning of training; they grow to `unroll` over `growth`."""
@@ -72,6 +73,16 @@ class TrainConfig:
                 f"{self.noise}, {self.warmup}"
             )
 
+    def rows_for(self, num_slots: int) -> int:
+        """Windows of a step for a game of so many slots.
+
+        Many slots already make many examples of one window, and a step's time goes with both (our
+        choice: about 160 to 400 slots a step).
+        """
+        if self.batch_size is not None:
+            return self.batch_size
+        return 32 if num_slots <= 8 else 16 if num_slots <= 32 else 8
+
     @property
     def length(self) -> int:
         """States of a training window."""
@@ -80,7 +91,7 @@ class TrainConfig:
 
 def paper() -> TrainConfig:
     """The recipe of AutoWorldModel-Bench: at most 10,000 steps, at most 600 s, seed 42."""
-    return TrainConfig(steps=10_000, seconds=600.0, rate=3e-4, warmup=500, weight_decay=1e-5)
+    return TrainConfig(steps=10_000, seconds=600.0, batch_size=32, rate=3e-4, warmup=500)
 
 
 @dataclass(frozen=True)
