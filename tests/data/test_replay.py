@@ -11,7 +11,7 @@ from cosmolabe.data.collect import collect
 from cosmolabe.data.store import open_store
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import layout_of
-from cosmolabe.engine.windows import alive_columns
+from cosmolabe.engine.windows import plan_windows
 
 GAMES = parts.names("games")
 
@@ -110,6 +110,12 @@ def test_a_window_outside_its_episode_is_refused(store, number, start, length):
         store.windows(np.array([number]), np.array([start]), length)
 
 
-def test_every_position_column_knows_which_column_tells_its_life():
-    game = parts.load("games", "pong")
-    assert set(alive_columns(layout_of(game), 23)) == {-1}, "nothing in pong ever dies"
+def test_a_window_plan_keeps_every_public_column():
+    for name in GAMES:
+        layout = layout_of(parts.load("games", name))
+        plan = plan_windows(layout, 23)
+        shown = np.sort(np.concatenate([plan.states[0], plan.globals[0]]))
+        hidden = np.setdiff1d(np.arange(len(layout.target)), shown)
+        assert hidden.tolist() == [6], "all but the terminal flag are shown in a tensor"
+        positions = plan.states[0][plan.states[1] % 23 < 2]
+        np.testing.assert_array_equal(plan.moving[0], positions)

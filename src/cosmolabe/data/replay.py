@@ -46,11 +46,8 @@ class ReplayStore:
         self.lengths = self._numbering.lengths
         self._shards: dict[int, Shard] = {}
         self._constants = self.part.default_parameters(**record["parameters"])
-        self._layout = layout_of(self.part)
-        profile = self.manifest.profile
-        self._alive = windows.alive_columns(self._layout, profile.num_state)
+        self._plan = windows.plan_windows(layout_of(self.part), self.manifest.profile.num_state)
         self._table = np.ascontiguousarray(self.part.action_table, np.float32)
-        self._template = self._layout.template.reshape(-1)
         self._registry = self.manifest.registry()
         self._registries = self._registry[None]
 
@@ -239,6 +236,7 @@ class ReplayStore:
         frame = np.maximum(starts - 2, 0) // every
         frame = np.minimum(frame, np.diff(shard.key_starts)[local] - 1)
         batch, length = out.states.shape[:2]
+        plan = self._plan
         windows.cut_windows(
             self.part.step,
             shard.arrays["keyframes"],
@@ -250,12 +248,13 @@ class ReplayStore:
             rows,
             self._constants,
             self._table,
-            self._layout.target,
-            self._layout.scale,
-            self._template,
-            self._layout.wrap,
-            self._alive,
-            self.manifest.profile.num_state,
+            plan.template,
+            plan.states,
+            plan.globals,
+            plan.moving,
+            plan.scale,
+            np.empty(self.part.num_world),
+            np.empty((length + 2, self.part.num_public), np.float32),
             out.states.reshape(batch, length, -1),
             out.globals,
             out.actions,

@@ -1,5 +1,7 @@
 """Dense windows straight from keyframes: replay to the start, play on, write the tensors once."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit, types
 
@@ -9,16 +11,59 @@ from cosmolabe.engine.kernels import _NUMBERS, _STEP, _WORLDS
 
 _LATE = types.FunctionType(types.boolean(types.float32[::1]))
 _COUNTS = types.int64[::1]
+_PLACES = types.int64[:, ::1]
+
+
+@dataclass(frozen=True)
+class WindowPlan:
+    """A layout sorted by what its columns become, so that the kernel need not ask."""
+
+    template: np.ndarray
+    """What never changes, float32 (slot * state,)."""
+    states: np.ndarray
+    """Public column and flat place of each state value, int64 (2, n)."""
+    globals: np.ndarray
+    """Public column and place of each global, int64 (2, n)."""
+    scale: np.ndarray
+    """Of every public column, float64."""
+    moving: np.ndarray
+    """Public column, flat place of its newest history delta, public column of its entity's alive
+    flag (-1 where it never dies) and whether its axis wraps, int64 (4, n)."""
 
 
 def alive_columns(layout: Layout, num_state: int) -> np.ndarray:
     """Per public column, which public column tells whether its entity lives; -1 where none does."""
-    place_of = {int(place): index for index, place in enumerate(layout.target)}
+    column_at = {int(place): column for column, place in enumerate(layout.target)}
     found = [
-        place_of.get(int(place) // num_state * num_state + 2, -1) if place >= 0 else -1
+        column_at.get(int(place) // num_state * num_state + 2, -1) if place >= 0 else -1
         for place in layout.target
     ]
     return np.array(found, np.int64)
+
+
+def plan_windows(layout: Layout, num_state: int) -> WindowPlan:
+    """The plan of a game's layout."""
+    target = layout.target
+    living = alive_columns(layout, num_state)
+    states = [(c, int(p)) for c, p in enumerate(target) if p >= 0]
+    numbers = [(c, -1 - int(p)) for c, p in enumerate(target) if p < 0 and p != SKIP]
+    moving = []
+    for column, place in states:
+        slot, axis = divmod(place, num_state)
+        if axis < 2:
+            newest = slot * num_state + num_state - 4 + axis
+            moving.append((column, newest, int(living[column]), int(layout.wrap[axis])))
+    return WindowPlan(
+        template=layout.template.reshape(-1),
+        states=_table(states, 2),
+        globals=_table(numbers, 2),
+        scale=layout.scale,
+        moving=_table(moving, 4),
+    )
+
+
+def _table(rows: list[tuple[int, ...]], width: int) -> np.ndarray:
+    return np.ascontiguousarray(np.array(rows, np.int64).reshape(-1, width).T)
 
 
 @rule
@@ -28,41 +73,54 @@ def _copy_row(public, t, world):
 
 
 @rule
-def _write_state(flat, numbers, row, target, scale, template):
-    """One state's row of every slot and its globals; a plain loop, which LLVM makes a memcpy."""
-    for i in range(template.shape[0]):
-        flat[i] = template[i]
-    for g in range(numbers.shape[0]):
-        numbers[g] = 0.0
-    for c in range(target.shape[0]):
-        place = target[c]
-        if place >= 0:
-            flat[place] = row[c] * scale[c]
-        elif place != SKIP:
-            numbers[-1 - place] = row[c] * scale[c]
+def _write_states(states, row, public, skip, template, places, scale):
+    """The states of one window; plain loops, which LLVM makes a memcpy."""
+    for t in range(states.shape[1]):
+        for i in range(template.shape[0]):
+            states[row, t, i] = template[i]
+        for k in range(places.shape[1]):
+            c = places[0, k]
+            states[row, t, places[1, k]] = public[t + skip, c] * scale[c]
 
 
 @rule
-def _write_motion(flat, public, newest, target, scale, wrap, alive, num_state):
-    """The two history deltas of one state, newest first; 0 where dead at either end."""
-    for c in range(target.shape[0]):
-        place = target[c]
-        if place < 0 or place % num_state > 1:
-            continue
-        axis = place % num_state
-        for lag in range(1, 3):
-            newer, older = newest - lag + 1, newest - lag
-            if older < 0:
-                break
-            living = alive[c]
+def _write_globals(numbers, row, public, skip, places, scale):
+    for t in range(numbers.shape[1]):
+        for g in range(numbers.shape[2]):
+            numbers[row, t, g] = 0.0
+        for k in range(places.shape[1]):
+            c = places[0, k]
+            numbers[row, t, places[1, k]] = public[t + skip, c] * scale[c]
+
+
+@rule
+def _write_moves(moves, row, actions, first, table):
+    for t in range(moves.shape[1]):
+        choice = np.int64(actions[first + t])
+        for k in range(table.shape[1]):
+            moves[row, t, k] = table[choice, k] if choice < table.shape[0] else 0.0
+
+
+@rule
+def _write_motion(states, row, public, skip, moving, scale):
+    """History deltas of one window, newest first; 0 where the entity was dead at either end."""
+    length = states.shape[1]
+    for k in range(moving.shape[1]):
+        c, place, living, wraps = moving[0, k], moving[1, k], moving[2, k], moving[3, k]
+        for newer in range(1, length + skip):
+            older = newer - 1
             if living >= 0 and (public[newer, living] < 0.5 or public[older, living] < 0.5):
                 continue
             delta = np.float32(public[newer, c] * scale[c]) - np.float32(
                 public[older, c] * scale[c]
             )
-            if wrap[axis]:
+            if wraps != 0:
                 delta = delta - np.floor(delta + np.float32(0.5))
-            flat[place - axis + num_state - 6 + 2 * lag + axis] = delta
+            t = newer - skip
+            if t >= 0:
+                states[row, t, place] = delta
+            if -1 <= t < length - 1:
+                states[row, t + 1, place + 2] = delta
 
 
 @njit(
@@ -77,12 +135,13 @@ def _write_motion(flat, public, newest, target, scale, wrap, alive, num_state):
         _COUNTS,
         _NUMBERS,
         types.float32[:, ::1],
-        types.int64[::1],
-        types.float64[::1],
         types.float32[::1],
-        types.boolean[::1],
-        types.int64[::1],
-        types.int64,
+        _PLACES,
+        _PLACES,
+        _PLACES,
+        _NUMBERS,
+        _NUMBERS,
+        types.float32[:, ::1],
         types.float32[:, :, ::1],
         types.float32[:, :, ::1],
         types.float32[:, :, ::1],
@@ -90,6 +149,7 @@ def _write_motion(flat, public, newest, target, scale, wrap, alive, num_state):
     ),
     cache=True,
     nogil=True,
+    _nrt=False,
 )
 def cut_windows(
     step,
@@ -102,12 +162,13 @@ def cut_windows(
     rows,
     parameters,
     action_table,
-    target,
-    scale,
     template,
-    wrap,
-    alive,
-    num_state,
+    state_places,
+    global_places,
+    moving,
+    scale,
+    world,
+    public,
     states,
     numbers,
     moves,
@@ -118,14 +179,12 @@ def cut_windows(
     Window m begins at tick starts[m] of an episode whose actions begin at action_starts[m], one
     for every state. It replays from keyframes[key_rows[m]], which stands at tick key_ticks[m], no
     later than starts[m] - 2 where there is such a tick, and lands in row rows[m] of states
-    (B, L, N * S), numbers (B, L, G), moves (B, L, A) and terminal (B, L). `alive` comes from
-    `alive_columns`. An action outside the table stands for none: its row of moves is zero. The
-    caller knows that the episode is long enough.
+    (B, L, N * S), numbers (B, L, G), moves (B, L, A) and terminal (B, L). The places come from
+    `plan_windows`. An action outside the table stands for none: its row of moves is zero. The
+    caller knows that the episode is long enough. `world` (D,) and `public` (L + 2, P) are scratch:
+    without allocation there is no reference counting.
     """
-    num_columns = target.shape[0]
     length = states.shape[1]
-    public = np.zeros((length + 2, num_columns), np.float32)
-    world = np.zeros(keyframes.shape[1])
     for m in range(key_rows.shape[0]):
         for c in range(world.shape[0]):
             world[c] = keyframes[key_rows[m], c]
@@ -142,16 +201,11 @@ def cut_windows(
             _copy_row(public, t, world)
         row = rows[m]
         for t in range(length):
-            state = public[t + skip]
-            _write_state(states[row, t], numbers[row, t], state, target, scale, template)
-            _write_motion(states[row, t], public, t + skip, target, scale, wrap, alive, num_state)
-            terminal[row, t] = state[TERMINATED] != 0.0
-            for k in range(action_table.shape[1]):
-                moves[row, t, k] = 0.0
-            choice = np.int64(actions[log + starts[m] + t])
-            if choice < action_table.shape[0]:
-                for k in range(action_table.shape[1]):
-                    moves[row, t, k] = action_table[choice, k]
+            terminal[row, t] = public[t + skip, TERMINATED] != 0.0
+        _write_states(states, row, public, skip, template, state_places, scale)
+        _write_globals(numbers, row, public, skip, global_places, scale)
+        _write_moves(moves, row, actions, log + starts[m], action_table)
+        _write_motion(states, row, public, skip, moving, scale)
 
 
 @njit(types.void(_LATE, types.float32[:, :, ::1], _COUNTS, _COUNTS), cache=True, nogil=True)
