@@ -21,8 +21,12 @@ def main(
     work: Path = HERE / "runs" / "models",
     out: Path = HERE / "docs" / "tables" / "models.json",
     threads: int = 0,
+    only: tuple[str, ...] = (),
 ) -> None:
-    """Fill the grid; `threads` sets torch's threads (0 leaves them)."""
+    """Fill the grid.
+
+    `threads` sets torch's threads (0 leaves them); `only` names the games to do now.
+    """
     if threads:
         import torch
 
@@ -37,7 +41,7 @@ def main(
             f"{row['seconds']:.0f} s"
         )
 
-    rows = fill(recipe, work, out, tell)
+    rows = fill(recipe, work, out, tell, only)
     say(f"{len(rows)} rows of recipe '{recipe.name}' in {out}")
 
 

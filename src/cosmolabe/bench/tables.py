@@ -1,6 +1,8 @@
 """The grid game x model x seed: trains each cell, judges it on test, never does a cell twice."""
 
-from collections.abc import Callable
+import fcntl
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ class GridRecipe:
     size: str = "laptop"
     steps: int | None = None
     """Gradient steps of each cell; the run is then the same on any machine."""
+    steps_of: dict[str, int] = field(default_factory=dict)
+    """Gradient steps by game, where games differ in what a step costs; `steps` for the others."""
     seconds: float | None = 120.0
     """Seconds of training of each cell."""
     train: TrainConfig = field(default_factory=TrainConfig)
@@ -38,7 +42,7 @@ class GridRecipe:
     protocol: str = "state/1"
 
     def __post_init__(self) -> None:
-        if self.steps is None and self.seconds is None:
+        if self.steps is None and self.seconds is None and not self.steps_of:
             raise ValueError("a grid needs an end for its training: steps, seconds, or both")
         if not self.models or not self.seeds:
             raise ValueError("a grid needs at least one model and one seed")
@@ -48,9 +52,10 @@ class GridRecipe:
         """16 hex digits that change when any choice changes."""
         return fingerprint(plain(self))
 
-    def config(self, seed: int) -> TrainConfig:
+    def config(self, game: str, seed: int) -> TrainConfig:
         """How one cell is trained."""
-        return replace(self.train, steps=self.steps, seconds=self.seconds, seed=seed)
+        steps = self.steps_of.get(game, self.steps)
+        return replace(self.train, steps=steps, seconds=self.seconds, seed=seed)
 
 
 def fill(
@@ -58,14 +63,19 @@ def fill(
     work: Path,
     out: Path,
     tell: Callable[[dict[str, Any]], None] | None = None,
+    only: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Train and judge every cell that `out` does not hold yet; gives all rows of this recipe.
 
     `work` keeps stores, checkpoints and run folders; `out` grows by one row a cell, so a killed
-    run goes on where it stopped.
+    run goes on where it stopped. `only` leaves the other games for later, or for a second process
+    that fills the same table.
     """
     _store_recipe(recipe, out)
-    for game in recipe.games or parts.names("games"):
+    games = recipe.games or parts.names("games")
+    for game in only or games:
+        if game not in games:
+            raise ValueError(f"recipe '{recipe.name}' has no game '{game}'; have {list(games)}")
         missing = [
             (model, seed)
             for model in recipe.models
@@ -77,10 +87,20 @@ def fill(
         learn, bed = _stores(recipe, game, work)
         for model, seed in missing:
             row = _cell(recipe, learn, bed, model, seed, work)
-            write_json(out, [*_all_rows(out), row])
+            with _alone(work):
+                write_json(out, [*_all_rows(out), row])
             if tell is not None:
                 tell(row)
     return [row for row in _all_rows(out) if row["recipe"] == recipe.fingerprint]
+
+
+@contextmanager
+def _alone(work: Path) -> Generator[None]:
+    """Keep a second process from writing the table at the same moment."""
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "table.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _store_recipe(recipe: GridRecipe, out: Path) -> None:
@@ -126,7 +146,7 @@ def _cell(
     name = f"{recipe.name}-{bed.game}-{model}-{seed}"
     steps, seconds = 0, 0.0
     if part.trainable:
-        done = train(world, learn, recipe.config(seed), work / "checkpoints" / name)
+        done = train(world, learn, recipe.config(bed.game, seed), work / "checkpoints" / name)
         if done.interrupted:
             raise KeyboardInterrupt
         steps, seconds = done.step, done.seconds
