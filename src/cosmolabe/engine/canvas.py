@@ -8,18 +8,53 @@ All lengths here are pixels of the canvas; games convert with its height and wid
 
 import numpy as np
 
-from cosmolabe.engine.compiling import rule
+from cosmolabe.engine.compiling import inlined, rule
+from cosmolabe.engine.stamp import sprite
+
+__all__ = [
+    "PATTERNS",
+    "background",
+    "blend",
+    "box",
+    "disc",
+    "line",
+    "number",
+    "ring",
+    "sprite",
+    "triangle",
+]
 
 PATTERNS = ("plain", "gradient", "stars", "grid", "checker", "speckle", "stripes")
 
 
-@rule
+@inlined
 def blend(canvas, row, column, colour, share):
     """Lay a colour over one pixel with the given coverage, 0..1."""
-    weight = np.int64(share * 256.0 + 0.5)
+    _lay(canvas, row, column, colour, np.int64(share * 256.0 + 0.5))
+
+
+# Places are unsigned where it pays: that spares numba its test for negative ones, and lets inner
+# loops vectorise.
+
+
+@inlined
+def _lay(canvas, row, column, colour, weight):
+    """Lay a colour over one pixel with a weight of 0..256."""
+    i, j = np.uint64(row), np.uint64(column)
     for k in range(3):
-        old = np.int64(canvas[row, column, k])
-        canvas[row, column, k] = np.uint8(old + (((np.int64(colour[k]) - old) * weight + 128) >> 8))
+        old = np.int64(canvas[i, j, k])
+        canvas[i, j, k] = np.uint8(old + (((np.int64(colour[k]) - old) * weight + 128) >> 8))
+
+
+@inlined
+def _fill(canvas, row, first, last, colour):
+    """Paint the pixels first..last - 1 of a row."""
+    red, green, blue = colour[0], colour[1], colour[2]
+    line = canvas[np.uint64(row)]
+    for column in range(np.uint64(first), np.uint64(last)):
+        line[column, 0] = red
+        line[column, 1] = green
+        line[column, 2] = blue
 
 
 @rule
@@ -30,55 +65,78 @@ def box(canvas, x, y, half_width, half_height, colour):
     top, bottom = max(y - half_height, 0.0), min(y + half_height, height * 1.0)
     if not (left < right and top < bottom):
         return
-    red, green, blue = colour[0], colour[1], colour[2]
-    first, last = np.int64(left), min(np.int64(np.ceil(right)), width)
-    # Unsigned places spare numba the test for negative ones, so that the inner loop vectorises.
-    inner_first, inner_last = np.uint64(np.ceil(left)), np.uint64(right)
-    for row in range(np.int64(top), min(np.int64(np.ceil(bottom)), height)):
+    first, last = np.int64(left), np.int64(np.ceil(right))
+    left_share = min(right, first + 1.0) - left
+    right_share = right - (last - 1.0)
+    for row in range(np.int64(top), np.int64(np.ceil(bottom))):
         tall = min(bottom, row + 1.0) - max(top, row * 1.0)
-        if tall < 0.999 or inner_first >= inner_last:
-            for column in range(first, last):
-                wide = min(right, column + 1.0) - max(left, column * 1.0)
-                blend(canvas, row, column, colour, tall * wide)
-            continue
-        line = canvas[row]
-        for column in range(inner_first, inner_last):
-            line[column, 0] = red
-            line[column, 1] = green
-            line[column, 2] = blue
-        if first < np.int64(inner_first):
-            blend(canvas, row, first, colour, np.ceil(left) - left)
-        if np.int64(inner_last) < last:
-            blend(canvas, row, last - 1, colour, right - np.floor(right))
+        weight = np.int64(tall * 256.0 + 0.5)
+        inner_first, inner_last = first, last
+        if left_share < 1.0 or last - first == 1:
+            _lay(canvas, row, first, colour, np.int64(tall * left_share * 256.0 + 0.5))
+            inner_first += 1
+        if right_share < 1.0 and last - first > 1:
+            _lay(canvas, row, last - 1, colour, np.int64(tall * right_share * 256.0 + 0.5))
+            inner_last -= 1
+        if weight == 256:
+            if inner_first < inner_last:
+                _fill(canvas, row, inner_first, inner_last, colour)
+        else:
+            for column in range(inner_first, inner_last):
+                _lay(canvas, row, column, colour, weight)
 
 
 @rule
 def disc(canvas, x, y, radius, colour):
     """A filled disc."""
     height, width = canvas.shape[0], canvas.shape[1]
-    reach = radius + 0.5
+    reach, core = radius + 0.5, max(radius - 0.5, 0.0)
     for row in range(max(np.int64(y - reach), 0), min(np.int64(y + reach) + 1, height)):
         dy = row + 0.5 - y
-        for column in range(max(np.int64(x - reach), 0), min(np.int64(x + reach) + 1, width)):
-            dx = column + 0.5 - x
-            share = reach - np.sqrt(dx * dx + dy * dy)
-            if share > 0.0:
-                blend(canvas, row, column, colour, min(share, 1.0))
+        if dy * dy >= reach * reach:
+            continue
+        half = np.sqrt(reach * reach - dy * dy)
+        first, last = max(np.int64(x - half - 0.5), 0), min(np.int64(x + half + 0.5), width)
+        inner_first, inner_last = last, last
+        if dy * dy < core * core:
+            half = np.sqrt(core * core - dy * dy)
+            inner_first = min(max(np.int64(np.ceil(x - half - 0.5)), first), last)
+            inner_last = min(max(np.int64(np.floor(x + half + 0.5)), inner_first), last)
+        _arc(canvas, row, first, inner_first, x, dy, 0.0, reach, colour)
+        if inner_first < inner_last:
+            _fill(canvas, row, inner_first, inner_last, colour)
+        _arc(canvas, row, inner_last, last, x, dy, 0.0, reach, colour)
+
+
+@inlined
+def _arc(canvas, row, first, last, x, dy, radius, reach, colour):
+    """Pixels of a row that lie less than reach from the circle about (x, row + 0.5 - dy)."""
+    for column in range(first, last):
+        dx = column + 0.5 - x
+        share = reach - abs(np.sqrt(dx * dx + dy * dy) - radius)
+        if share > 0.0:
+            _lay(canvas, row, column, colour, np.int64(min(share, 1.0) * 256.0 + 0.5))
 
 
 @rule
 def ring(canvas, x, y, radius, thickness, colour):
     """A circle line about its radius."""
     height, width = canvas.shape[0], canvas.shape[1]
-    reach = radius + thickness / 2 + 0.5
+    margin = thickness / 2 + 0.5
+    reach, hole = radius + margin, max(radius - margin, 0.0)
     for row in range(max(np.int64(y - reach), 0), min(np.int64(y + reach) + 1, height)):
         dy = row + 0.5 - y
-        for column in range(max(np.int64(x - reach), 0), min(np.int64(x + reach) + 1, width)):
-            dx = column + 0.5 - x
-            off = abs(np.sqrt(dx * dx + dy * dy) - radius)
-            share = thickness / 2 + 0.5 - off
-            if share > 0.0:
-                blend(canvas, row, column, colour, min(share, 1.0))
+        if dy * dy >= reach * reach:
+            continue
+        half = np.sqrt(reach * reach - dy * dy)
+        first, last = max(np.int64(x - half - 0.5), 0), min(np.int64(x + half + 0.5) + 1, width)
+        hole_first, hole_last = last, last
+        if dy * dy < hole * hole:
+            half = np.sqrt(hole * hole - dy * dy)
+            hole_first = min(max(np.int64(np.ceil(x - half - 0.5)), first), last)
+            hole_last = min(max(np.int64(np.floor(x + half + 0.5)), hole_first), last)
+        _arc(canvas, row, first, hole_first, x, dy, radius, margin, colour)
+        _arc(canvas, row, hole_last, last, x, dy, radius, margin, colour)
 
 
 @rule
@@ -86,20 +144,57 @@ def line(canvas, ax, ay, bx, by, thickness, colour):
     """A thick line with round ends (a capsule)."""
     height, width = canvas.shape[0], canvas.shape[1]
     reach = thickness / 2 + 0.5
+    core = max(reach - 1.0, 0.0)
+    if ay > by:
+        ax, ay, bx, by = bx, by, ax, ay
     ux, uy = bx - ax, by - ay
     length = ux * ux + uy * uy
-    for row in range(
-        max(np.int64(min(ay, by) - reach), 0), min(np.int64(max(ay, by) + reach) + 1, height)
-    ):
-        for column in range(
-            max(np.int64(min(ax, bx) - reach), 0), min(np.int64(max(ax, bx) + reach) + 1, width)
-        ):
-            px, py = column + 0.5 - ax, row + 0.5 - ay
-            along = 0.0 if length == 0.0 else min(max((px * ux + py * uy) / length, 0.0), 1.0)
+    per_length = 0.0 if length == 0.0 else 1.0 / length
+    slope = 0.0 if uy == 0.0 else ux / uy
+    # Half the width of a row's cut through the endless band about the line.
+    cut = 1e9 if uy == 0.0 else reach * np.sqrt(length) / uy
+    for row in range(max(np.int64(ay - reach), 0), min(np.int64(by + reach) + 1, height)):
+        py = row + 0.5 - ay
+        # Where the line passes within reach of this row: nothing farther off can be near it.
+        near, far = max(py - reach, 0.0) * slope, min(py + reach, uy) * slope
+        if uy == 0.0:
+            near, far = 0.0, ux
+        left = max(min(near, far) - reach, py * slope - cut) + ax
+        right = min(max(near, far) + reach, py * slope + cut) + ax
+        for column in range(max(np.int64(left - 0.5), 0), min(np.int64(right + 0.5) + 1, width)):
+            px = column + 0.5 - ax
+            along = min(max((px * ux + py * uy) * per_length, 0.0), 1.0)
             dx, dy = px - along * ux, py - along * uy
-            share = reach - np.sqrt(dx * dx + dy * dy)
-            if share > 0.0:
-                blend(canvas, row, column, colour, min(share, 1.0))
+            off = dx * dx + dy * dy
+            if off <= core * core:
+                _lay(canvas, row, column, colour, 256)
+            elif off < reach * reach:
+                share = min(reach - np.sqrt(off), 1.0)
+                _lay(canvas, row, column, colour, np.int64(share * 256.0 + 0.5))
+
+
+@inlined
+def _edge(ax, ay, bx, by):
+    """A triangle's edge: the distance inwards is kx * x + ky * y + k; and 1 / kx."""
+    length = np.sqrt((bx - ax) * (bx - ax) + (by - ay) * (by - ay)) + 1e-9
+    kx, ky = -(by - ay) / length, (bx - ax) / length
+    return kx, ky, -(kx * ax + ky * ay), 1.0 / kx if abs(kx) > 1e-9 else 0.0
+
+
+@inlined
+def _cut(low, high, full_low, full_high, per_k, rest):
+    """Narrow low..high to where k * x + rest > -0.5, and the full part to where it is >= 0.5."""
+    if per_k > 0.0:
+        at, half = -rest * per_k, 0.5 * per_k
+        return max(low, at - half), high, max(full_low, at + half), full_high
+    if per_k < 0.0:
+        at, half = -rest * per_k, -0.5 * per_k
+        return low, min(high, at + half), full_low, min(full_high, at - half)
+    if rest < -0.501:
+        return low, low - 1.0, low, low - 1.0
+    if rest < 0.5:
+        return low, high, low, low - 1.0
+    return low, high, full_low, full_high
 
 
 @rule
@@ -108,84 +203,37 @@ def triangle(canvas, ax, ay, bx, by, cx, cy, colour):
     height, width = canvas.shape[0], canvas.shape[1]
     if (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0.0:
         bx, by, cx, cy = cx, cy, bx, by
-    la = np.sqrt((bx - ax) * (bx - ax) + (by - ay) * (by - ay)) + 1e-9
-    lb = np.sqrt((cx - bx) * (cx - bx) + (cy - by) * (cy - by)) + 1e-9
-    lc = np.sqrt((ax - cx) * (ax - cx) + (ay - cy) * (ay - cy)) + 1e-9
+    x1, y1, k1, per_1 = _edge(ax, ay, bx, by)
+    x2, y2, k2, per_2 = _edge(bx, by, cx, cy)
+    x3, y3, k3, per_3 = _edge(cx, cy, ax, ay)
     top, bottom = min(ay, by, cy) - 0.5, max(ay, by, cy) + 0.5
-    left, right = min(ax, bx, cx) - 0.5, max(ax, bx, cx) + 0.5
+    left = max(np.floor(min(ax, bx, cx) - 0.5), 0.0)
+    right = min(np.floor(max(ax, bx, cx) + 0.5) + 1.0, width * 1.0)
+    if not left < right:
+        return
     for row in range(max(np.int64(top), 0), min(np.int64(bottom) + 1, height)):
         py = row + 0.5
-        for column in range(max(np.int64(left), 0), min(np.int64(right) + 1, width)):
-            px = column + 0.5
-            da = ((bx - ax) * (py - ay) - (by - ay) * (px - ax)) / la
-            db = ((cx - bx) * (py - by) - (cy - by) * (px - bx)) / lb
-            dc = ((ax - cx) * (py - cy) - (ay - cy) * (px - cx)) / lc
-            share = min(da, db, dc) + 0.5
-            if share > 0.0:
-                blend(canvas, row, column, colour, min(share, 1.0))
-
-
-@rule
-def sprite(canvas, art, x, y, half_width, half_height, sin_turn, cos_turn, mirror):
-    """Lay a sprite (height, width, RGBA) about a centre, turned clockwise, maybe mirrored.
-
-    Texels stay crisp but meet in a one-pixel ramp, so sub-pixel motion shows at any size.
-    """
-    height, width = canvas.shape[0], canvas.shape[1]
-    tall, wide = art.shape[0], art.shape[1]
-    reach_x = half_width * abs(cos_turn) + half_height * abs(sin_turn) + 1.0
-    reach_y = half_width * abs(sin_turn) + half_height * abs(cos_turn) + 1.0
-    per_x, per_y = wide / (2.0 * half_width), tall / (2.0 * half_height)
-    flip = -1.0 if mirror else 1.0
-    for row in range(max(np.int64(y - reach_y), 0), min(np.int64(y + reach_y) + 1, height)):
-        dy = row + 0.5 - y
-        for column in range(max(np.int64(x - reach_x), 0), min(np.int64(x + reach_x) + 1, width)):
-            dx = column + 0.5 - x
-            u = ((dx * cos_turn + dy * sin_turn) * flip + half_width) * per_x
-            v = (dy * cos_turn - dx * sin_turn + half_height) * per_y
-            if u > -1.0 and v > -1.0 and u < wide + 1.0 and v < tall + 1.0:
-                _texel(canvas, row, column, art, u, v, 1.0 / per_x, 1.0 / per_y)
-
-
-@rule
-def _texel(canvas, row, column, art, u, v, pixels_x, pixels_y):
-    """Blend one pixel of a sprite: the four nearest texels, weighted by the ramp between them.
-
-    u, v are the place in texels; pixels_x, pixels_y the size of a texel in pixels.
-    """
-    tall, wide = art.shape[0], art.shape[1]
-    seam_u, seam_v = np.floor(u + 0.5), np.floor(v + 0.5)
-    if seam_u < 0.0 or seam_v < 0.0 or seam_u > wide or seam_v > tall:
-        return
-    right = min(max((u - seam_u) * pixels_x + 0.5, 0.0), 1.0)
-    down = min(max((v - seam_v) * pixels_y + 0.5, 0.0), 1.0)
-    if (right == 0.0 or right == 1.0) and (down == 0.0 or down == 1.0):  # inside one texel
-        a, b = np.int64(seam_v + down) - 1, np.int64(seam_u + right) - 1
-        if 0 <= a < tall and 0 <= b < wide and art[a, b, 3] > 0:
-            canvas[row, column, 0] = art[a, b, 0]
-            canvas[row, column, 1] = art[a, b, 1]
-            canvas[row, column, 2] = art[a, b, 2]
-        return
-    alpha, red, green, blue = 0.0, 0.0, 0.0, 0.0
-    for i in range(2):
-        a = np.int64(seam_v) - 1 + i
-        share_v = down if i == 1 else 1.0 - down
-        if share_v == 0.0 or a < 0 or a >= tall:
+        r1, r2, r3 = y1 * py + k1, y2 * py + k2, y3 * py + k3
+        low, high, full_low, full_high = _cut(left, right, left, right, per_1, r1)
+        low, high, full_low, full_high = _cut(low, high, full_low, full_high, per_2, r2)
+        low, high, full_low, full_high = _cut(low, high, full_low, full_high, per_3, r3)
+        first, last = np.int64(low), min(np.int64(high + 0.5), width)
+        if low > high or first >= last:
             continue
-        for j in range(2):
-            b = np.int64(seam_u) - 1 + j
-            share = share_v * (right if j == 1 else 1.0 - right)
-            if share == 0.0 or b < 0 or b >= wide or art[a, b, 3] == 0:
-                continue
-            alpha += share
-            red += share * art[a, b, 0]
-            green += share * art[a, b, 1]
-            blue += share * art[a, b, 2]
-    if alpha > 0.0:
-        left = 1.0 - alpha
-        canvas[row, column, 0] = np.uint8(canvas[row, column, 0] * left + red + 0.5)
-        canvas[row, column, 1] = np.uint8(canvas[row, column, 1] * left + green + 0.5)
-        canvas[row, column, 2] = np.uint8(canvas[row, column, 2] * left + blue + 0.5)
+        inner_first, inner_last = last, last
+        if full_low < full_high:
+            inner_first = min(max(np.int64(np.ceil(full_low - 0.5)), first), last)
+            inner_last = min(max(np.int64(np.floor(full_high + 0.5)), inner_first), last)
+            if inner_first < inner_last:
+                _fill(canvas, row, inner_first, inner_last, colour)
+        for part in range(2):
+            begin, end = (first, inner_first) if part == 0 else (inner_last, last)
+            for column in range(begin, end):
+                px = column + 0.5
+                share = min(x1 * px + r1, x2 * px + r2, x3 * px + r3) + 0.5
+                if share > 0.0:
+                    weight = np.int64(min(share, 1.0) * 256.0 + 0.5)
+                    _lay(canvas, row, column, colour, weight)
 
 
 # A 3 x 5 pixel font for scores: one row of bits per digit, top to bottom, left to right.

@@ -1,6 +1,8 @@
-"""How rules and drawing are compiled."""
+"""How rules and drawing are compiled, and how a driver gets hold of them."""
 
-from numba import njit
+from numba import config, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 rule = njit(cache=True, error_model="numpy", _nrt=False)
 """Compiles a function that only reads and writes the arrays it is given.
@@ -9,3 +11,37 @@ Without numba's reference counting (atomic, and paid at every inner call) pong's
 times as fast; the price is that a rule may not allocate. Division by zero gives inf or NaN, as
 IEEE says and as numpy does uncompiled.
 """
+
+inlined = njit(cache=True, error_model="numpy", _nrt=False, forceinline=True)
+"""A rule so small that a call of it, with the dozen words of an array, costs more than its work."""
+
+
+def address_of(rule, kind):
+    """Where the compiled code of a rule lies, for a kernel that takes it with `taken_as`.
+
+    Handing over the rule itself costs some 50 us a call: numba asks Python for this each time.
+    """
+    if config.DISABLE_JIT:
+        return rule
+    compiled = rule.get_compile_result(kind.signature)
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def taken_as(kind):
+    """A function for kernels that makes an address callable as this kind of function."""
+    if config.DISABLE_JIT:
+        return lambda rule: rule
+
+    @intrinsic
+    def take(typing, address):
+        def generate(context, builder, signature, arguments):
+            function = cgutils.create_struct_proxy(kind)(context, builder)
+            place = builder.inttoptr(arguments[0], cgutils.voidptr_t)
+            function.c_addr = place
+            function.jit_addr = place
+            function.py_addr = context.get_constant_null(types.voidptr)
+            return function._getvalue()
+
+        return kind(types.int64), generate
+
+    return take

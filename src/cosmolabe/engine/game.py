@@ -82,6 +82,9 @@ class Game:
     draw(canvas, state, globals, palette, sprites, camera): paints one frame over a background,
       from one frame's dense state (N, 23) and globals (17); `sprites` starts with the roles'
       characters, then `art`; `camera` is the shift in pixels.
+    scenery(canvas, state, globals, palette, sprites, camera): optional; paints, under all that
+      `draw` paints, what seldom changes. It is called only when a value of `scenery_columns`
+      changes, and sees zero in place of all others; the camera moves its picture afterwards.
 
     Each is plain `@rule`; the drivers in `kernels` and `render` fix their types.
     """
@@ -112,6 +115,9 @@ class Game:
     """Fixed sprites handed to `draw` after the characters."""
     constants: Mapping[tuple[int, str], float] = field(default_factory=dict)
     """State values that never change: (slot, field) to value; alive is 1 where not a column."""
+    scenery: Callable[..., None] | None = None
+    scenery_columns: tuple[Column, ...] = ()
+    """The values that the scenery shows: `entity(slot, "x", "alive")`, `Column(None, "score")`."""
     late: Callable[..., bool] | None = None
     """late(public row) says whether the moment belongs to the late game; for the coverage table."""
 

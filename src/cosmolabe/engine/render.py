@@ -4,81 +4,20 @@ Drawing is a function of public state and appearance alone, so an imagined state
 same lines as a true one.
 """
 
-from functools import lru_cache
+import threading
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, UInt8
-from numba import njit, types
 
 from cosmolabe.engine.canvas import background
-from cosmolabe.engine.compiling import rule
+from cosmolabe.engine.compiling import address_of
 from cosmolabe.engine.game import Appearance, Game, Theme
-from cosmolabe.engine.rng import uniform_at
+from cosmolabe.engine.painting import DRAW, no_scenery, paint
 from cosmolabe.engine.sprites import sprite_sheet
 
-TICK_SHARE = 5  # column of the globals that tells the time; drives the camera jitter
-_DRAW = types.FunctionType(
-    types.void(
-        types.uint8[:, :, ::1],
-        types.float32[:, ::1],
-        types.float32[::1],
-        types.uint8[:, ::1],
-        types.uint8[:, :, :, ::1],
-        types.float64[::1],
-    )
-)
-
-
-@rule
-def _copy(to, source):
-    """A plain loop: LLVM makes it a memcpy, which numba's own array assignment is not."""
-    for i in range(source.shape[0]):
-        to[i] = source[i]
-
-
-@rule
-def _shifted_copy(to, source, down, right):
-    height, width = source.shape[0], source.shape[1]
-    for row in range(height):
-        from_row = min(max(row - down, 0), height - 1)
-        for column in range(width):
-            from_column = min(max(column - right, 0), width - 1)
-            for k in range(3):
-                to[row, column, k] = source[from_row, from_column, k]
-
-
-@njit(
-    types.void(
-        _DRAW,
-        types.float32[:, :, ::1],
-        types.float32[:, ::1],
-        types.uint8[:, :, ::1],
-        types.uint8[:, ::1],
-        types.uint8[:, :, :, ::1],
-        types.float64,
-        types.uint64,
-        types.float64,
-        types.uint8[:, :, :, ::1],
-    ),
-    cache=True,
-    nogil=True,
-)
-def paint(draw, states, numbers, still, palette, sprites, jitter, seed, ticks, frames):
-    """Draw T frames: background, shifted by the camera jitter, then the game's own drawing."""
-    height, row_bytes = still.shape[0], still.shape[1] * 3
-    flat_still = still.reshape(height * row_bytes)
-    flat_frames = frames.reshape((frames.shape[0], height * row_bytes))
-    camera = np.zeros(2)
-    for t in range(states.shape[0]):
-        if jitter > 0.0:
-            tick = np.uint64(max(numbers[t, TICK_SHARE] * ticks + 0.5, 0.0))
-            for axis in range(2):
-                whim = uniform_at(seed, np.uint64(7), tick, np.uint64(axis))
-                camera[axis] = np.floor((2.0 * whim - 1.0) * jitter + 0.5)
-            _shifted_copy(frames[t], still, np.int64(camera[1]), np.int64(camera[0]))
-        else:
-            _copy(flat_frames[t], flat_still)
-        draw(frames[t], states[t], numbers[t], palette, sprites, camera)
+NO_WISHES = Appearance()
+MOST_BENCHES = 16  # kept at a time
 
 
 def theme_of(game: Game, appearance: Appearance) -> Theme:
@@ -107,14 +46,82 @@ def characters_of(game: Game, appearance: Appearance) -> tuple[str, ...]:
     return chosen
 
 
-@lru_cache(maxsize=64)
-def _scenery(
-    game_name: str, theme: Theme, size: tuple[int, int], seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    palette = np.array(theme.palette, np.uint8)
-    still = background(theme.pattern, theme.palette[0], theme.palette[1], size, seed)
-    still.setflags(write=True)
-    return np.ascontiguousarray(still), palette
+@dataclass(frozen=True)
+class _Bench:
+    """All that frames of one game, appearance and size have in common, and the set as it stands."""
+
+    game: Game
+    scenery: int
+    draw: int
+    palette: np.ndarray
+    still: np.ndarray
+    sprites: np.ndarray
+    state_places: np.ndarray
+    number_places: np.ndarray
+    jitter: float
+    set_up: np.ndarray
+    seen_state: np.ndarray
+    seen_numbers: np.ndarray
+    ready: np.ndarray
+    """One flag: whether the set has been painted at all."""
+
+
+class _Benches(threading.local):
+    """Each thread's own, since painting works on the set."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple, _Bench] = {}
+
+    def get(self, game: Game, appearance: Appearance, size: int) -> _Bench:
+        """The bench for such frames, kept from the last ones where there is room."""
+        look = (tuple(appearance.characters), appearance.theme, appearance.seed)
+        key = (id(game), *look, size)  # a bench keeps its game alive, so the id is its own
+        bench = self.known.get(key)
+        if bench is not None:
+            return bench
+        while len(self.known) >= MOST_BENCHES:
+            del self.known[next(iter(self.known))]
+        bench = self.known[key] = _bench(game, appearance, size)
+        return bench
+
+
+_benches = _Benches()
+
+
+def _bench(game: Game, appearance: Appearance, size: int) -> _Bench:
+    theme, profile = theme_of(game, appearance), game.manifest.profile
+    still = background(
+        theme.pattern,
+        theme.palette[0],
+        theme.palette[1],
+        (size, round(size * game.manifest.aspect)),
+        appearance.seed,
+    )
+    state_places = [
+        column.slot * profile.num_state + profile.state_columns.index(column.field)
+        for column in game.scenery_columns
+        if column.slot is not None
+    ]
+    number_places = [
+        profile.global_fields.index(column.field)
+        for column in game.scenery_columns
+        if column.slot is None
+    ]
+    return _Bench(
+        game=game,
+        scenery=address_of(game.scenery or no_scenery, DRAW),
+        draw=address_of(game.draw, DRAW),
+        palette=np.array(theme.palette, np.uint8),
+        still=np.ascontiguousarray(still),
+        sprites=sprite_sheet((*characters_of(game, appearance), *game.art)),
+        state_places=np.array(state_places, np.int64),
+        number_places=np.array(number_places, np.int64),
+        jitter=theme.jitter * size / 224,
+        set_up=np.empty(still.shape, np.uint8),
+        seen_state=np.zeros((game.manifest.num_slots, profile.num_state), np.float32),
+        seen_numbers=np.zeros(len(profile.global_fields), np.float32),
+        ready=np.zeros(1, np.bool_),
+    )
 
 
 def draw_frames(
@@ -129,31 +136,36 @@ def draw_frames(
 
     A state that is not finite is drawn where it can be: NaN entities are left out.
     """
-    appearance = appearance or Appearance()
-    theme = theme_of(game, appearance)
-    height, width = size, round(size * game.manifest.aspect)
-    still, palette = _scenery(game.name, theme, (height, width), appearance.seed)
-    sprites = sprite_sheet((*characters_of(game, appearance), *game.art))
-    frames = out if out is not None else np.empty((len(states), height, width, 3), np.uint8)
+    bench = _benches.get(game, appearance or NO_WISHES, size)
+    wanted = ((len(states), *bench.seen_state.shape), (len(states), len(bench.seen_numbers)))
+    if (states.shape, numbers.shape) != wanted:
+        raise ValueError(
+            f"{game.name} draws states {wanted[0]} and globals {wanted[1]}; "
+            f"got {states.shape} and {numbers.shape}"
+        )
+    shape = (len(states), *bench.still.shape)
+    frames = np.empty(shape, np.uint8) if out is None else out
+    if frames.shape != shape or frames.dtype != np.uint8 or not frames.flags.c_contiguous:
+        raise ValueError(
+            f"out must be a contiguous uint8 array {shape}; got {frames.dtype} {frames.shape}"
+        )
     paint(
-        game.draw,
-        _drawable(states),
-        np.ascontiguousarray(np.nan_to_num(numbers), np.float32),
-        still,
-        palette,
-        sprites,
-        theme.jitter * size / 224,
-        np.uint64(appearance.seed & 0xFFFFFFFF),
-        float(game.manifest.max_ticks),
+        bench.scenery,
+        bench.draw,
+        np.ascontiguousarray(states, np.float32),
+        np.ascontiguousarray(numbers, np.float32),
+        bench.still,
+        bench.palette,
+        bench.sprites,
+        bench.state_places,
+        bench.number_places,
+        bench.set_up,
+        bench.seen_state,
+        bench.seen_numbers,
+        bench.ready,
+        bench.jitter,
+        appearance.seed & 0xFFFFFFFF if appearance else 0,
+        game.manifest.max_ticks,
         frames,
     )
     return frames
-
-
-def _drawable(states: np.ndarray) -> np.ndarray:
-    states = np.ascontiguousarray(states, np.float32)
-    if np.isfinite(states).all() and np.abs(states[..., :2]).max(initial=0) < 16:
-        return states
-    broken = ~np.isfinite(states).all(-1) | (np.abs(states[..., :2]) >= 16).any(-1)
-    states = np.where(broken[..., None], np.float32(0), states)
-    return np.ascontiguousarray(states, np.float32)

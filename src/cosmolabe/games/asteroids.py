@@ -516,8 +516,22 @@ _CORNERS = 10
 
 
 @rule
+def scenery(frame, state, numbers, palette, sprites, camera):
+    """Score, level and ships left."""
+    side = frame.shape[0] * 1.0
+    dot = side / 80.0
+    x, y = camera[0], 0.02 * side + camera[1]
+    canvas.number(frame, 0.28 * side + x, y, dot, np.int64(numbers[0] + 0.5), palette[2])
+    canvas.number(frame, 0.96 * side + x, y, dot, np.int64(numbers[3] + 0.5), palette[2])
+    for life in range(min(np.int64(numbers[2] + 0.5), MOST_LIVES)):
+        at = (0.36 + 0.055 * life) * side + x
+        half = 0.022 * side
+        canvas.sprite(frame, sprites[0], at, 0.05 * side + camera[1], half, half, 0.0, 1.0, False)
+
+
+@rule
 def draw(frame, state, numbers, palette, sprites, camera):
-    """Rocks as broken outlines, the ship as its character, saucer, bullets, score and ships."""
+    """Rocks as broken outlines, the ship as its character, saucer, bullets."""
     side = frame.shape[0] * 1.0
     for slot in range(state.shape[0]):
         if state[slot, 2] < 0.5:
@@ -529,14 +543,6 @@ def draw(frame, state, numbers, palette, sprites, camera):
                 if x > -reach and x < 1.0 + reach and y > -reach and y < 1.0 + reach:
                     x, y = x * side + camera[0], y * side + camera[1]
                     _draw_body(frame, state, slot, x, y, side, palette, sprites)
-    dot = side / 80.0
-    x, y = camera[0], 0.02 * side + camera[1]
-    canvas.number(frame, 0.28 * side + x, y, dot, np.int64(numbers[0] + 0.5), palette[2])
-    canvas.number(frame, 0.96 * side + x, y, dot, np.int64(numbers[3] + 0.5), palette[2])
-    for life in range(min(np.int64(numbers[2] + 0.5), MOST_LIVES)):
-        at = (0.36 + 0.055 * life) * side + x
-        half = 0.022 * side
-        canvas.sprite(frame, sprites[0], at, 0.05 * side + camera[1], half, half, 0.0, 1.0, False)
 
 
 @rule
@@ -810,6 +816,8 @@ GAME = Game(
     step=step,
     decide=decide,
     draw=draw,
+    scenery=scenery,
+    scenery_columns=tuple(Column(None, name) for name in ("score", "lives", "level")),
     late=late,
     words={
         "player": "the ship",

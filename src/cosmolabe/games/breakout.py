@@ -383,8 +383,8 @@ def _aim(world, land, luck):
 
 
 @rule
-def draw(frame, state, numbers, palette, sprites, camera):
-    """Walls, score and lives, bricks by row, the bat as its character, ball and capsule."""
+def scenery(frame, state, numbers, palette, sprites, camera):
+    """Walls, score and lives, bricks by row."""
     height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
     dx, dy = camera[0], camera[1]
     _draw_walls(frame, palette, height, width, dx, dy)
@@ -400,6 +400,13 @@ def draw(frame, state, numbers, palette, sprites, camera):
         canvas.box(frame, x, 0.05 * height + dy, 0.02 * width, 0.012 * height, palette[3])
     for cell in range(BRICKS):
         _draw_brick(frame, state, palette, cell, height, width, dx, dy)
+
+
+@rule
+def draw(frame, state, numbers, palette, sprites, camera):
+    """The capsule, the bat as its character, the ball."""
+    height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
+    dx, dy = camera[0], camera[1]
     if state[PICKUP, 2] > 0.5:
         x, y = state[PICKUP, 0] * width + dx, state[PICKUP, 1] * height + dy
         shade = palette[7 if state[PICKUP, 11] > 0.5 else 5]
@@ -666,6 +673,15 @@ GAME = Game(
     step=step,
     decide=decide,
     draw=draw,
+    scenery=scenery,
+    scenery_columns=(
+        *(Column(None, name) for name in ("score", "lives", "level")),
+        *(
+            column
+            for cell in range(BRICKS)
+            for column in entity(FIRST_BRICK + cell, "x", "y", "alive", "hp")
+        ),
+    ),
     late=late,
     words={
         "player": "the bat at the bottom",

@@ -207,8 +207,8 @@ def decide(world, parameters, luck):
 
 
 @rule
-def draw(frame, state, numbers, palette, sprites, camera):
-    """Rails, net, score, bats as their characters, ball."""
+def scenery(frame, state, numbers, palette, sprites, camera):
+    """Rails, net, score."""
     height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
     dx, dy = camera[0], camera[1]
     for rail in range(TOP_RAIL, BOTTOM_RAIL + 1):
@@ -230,6 +230,13 @@ def draw(frame, state, numbers, palette, sprites, camera):
     canvas.number(
         frame, 0.65 * width + dx, 0.06 * height + dy, dot, np.int64(numbers[14] + 0.5), palette[2]
     )
+
+
+@rule
+def draw(frame, state, numbers, palette, sprites, camera):
+    """Bats as their characters, ball."""
+    height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
+    dx, dy = camera[0], camera[1]
     for bat in range(2):
         if state[bat, 2] > 0.5:
             canvas.sprite(
@@ -351,6 +358,13 @@ GAME = Game(
     step=step,
     decide=decide,
     draw=draw,
+    scenery=scenery,
+    scenery_columns=(
+        Column(None, "score"),
+        Column(None, "opponent_score"),
+        *entity(TOP_RAIL, "x", "y"),
+        *entity(BOTTOM_RAIL, "x", "y"),
+    ),
     late=late,
     roles=("player", "opponent"),
     words={
