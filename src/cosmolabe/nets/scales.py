@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cosmolabe.core.episode import Windows
-from cosmolabe.core.fields import ALIVE, FIELDS_START, VX, VY
+from cosmolabe.core.fields import ALIVE, FIELDS_START, HISTORY_START
 from cosmolabe.nets.features import HISTORY, wrapped
 
 
@@ -36,7 +36,7 @@ def measure(windows: Windows) -> Scales:
     alive = (states[..., ALIVE] > 0.5) & np.broadcast_to(
         chosen if chosen.ndim == 1 else chosen[:, None], states.shape[:3]
     )
-    velocity = states[..., [VX, VY]][alive]
+    steps_taken = states[..., HISTORY_START : HISTORY_START + 2][alive]
     lag = min(10, states.shape[1] - 1)
     far = wrapped(states[:, lag:, :, :2] - states[:, :-lag, :, :2], masks.wrap)
     far = np.abs(far[alive[:, lag:] & alive[:, :-lag]]).sum(-1)
@@ -45,7 +45,7 @@ def measure(windows: Windows) -> Scales:
     steps = np.diff(numbers, axis=1).reshape(-1, numbers.shape[-1])
     numbers = numbers.reshape(-1, numbers.shape[-1])
     return Scales(
-        speed=_mean_size(velocity, 0.01),
+        speed=_mean_size(steps_taken, 0.01),
         reach=np.asarray(max(far.mean() if len(far) else 0, 1e-3), np.float32),
         field_mean=_mean(fields),
         field_scale=_spread(fields),
