@@ -128,9 +128,9 @@ def _lmdb(table: np.ndarray, path: Path, store: Store) -> Callable[[], int]:
 
 
 def _packed(store: Store, folder: Path) -> Store:
-    from cosmolabe.data.packed import pack
+    from cosmolabe.data.pack import pack_store
 
-    return pack(store, folder)
+    return pack_store(store, folder)
 
 
 def _size(name: str, folder: Path, frames: int, goal: float) -> Row:

@@ -1,7 +1,7 @@
 """The packed store: imported episodes that no engine here can play again, lossless by default."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -123,28 +123,32 @@ class PackedStore:
         episodes: Int64[np.ndarray, " batch"],
         starts: Int64[np.ndarray, " batch"],
         length: int,
+        out: Windows | None = None,
     ) -> Windows:
-        """States starts[b] .. starts[b] + length - 1 of episode episodes[b]."""
+        """States starts[b] .. starts[b] + length - 1 of episode episodes[b].
+
+        `out`, a batch of the same shape got before from this store, is written over.
+        """
         check_numbers(self.lengths, episodes, starts, length)
-        batch, profile = len(episodes), self.manifest.profile
-        slots = self.manifest.num_slots
-        states = np.zeros((batch, length, slots, profile.num_state), np.float32)
-        numbers = np.zeros((batch, length, len(profile.global_fields)), np.float32)
-        moves = np.zeros((batch, length, len(profile.action_fields)), np.float32)
-        terminal = np.zeros((batch, length), bool)
-        for first in range(0, batch, TOGETHER):
+        out = replace(out or self._empty(len(episodes), length), episodes=episodes, starts=starts)
+        tensors = out.states, out.globals, out.actions, out.terminal
+        for first in range(0, len(episodes), TOGETHER):
             some = slice(first, first + TOGETHER)
-            out = states[some], numbers[some], moves[some], terminal[some]
-            self._cut(episodes[some], starts[some], out)
+            part = tuple(tensor[some] for tensor in tensors)
+            self._cut(episodes[some], starts[some], part)
+        return out
+
+    def _empty(self, batch: int, length: int) -> Windows:
+        profile, slots = self.manifest.profile, self.manifest.num_slots
         return Windows(
             registry=np.tile(self._registry, (batch, 1, 1)),
-            states=states,
-            actions=moves,
-            globals=numbers,
-            terminal=terminal,
+            states=np.zeros((batch, length, slots, profile.num_state), np.float32),
+            actions=np.zeros((batch, length, len(profile.action_fields)), np.float32),
+            globals=np.zeros((batch, length, len(profile.global_fields)), np.float32),
+            terminal=np.zeros((batch, length), bool),
             masks=self.manifest.masks(),
-            episodes=episodes,
-            starts=starts,
+            episodes=np.empty(0, np.int64),
+            starts=np.empty(0, np.int64),
         )
 
     def _cut(

@@ -167,7 +167,7 @@ def replay(
         )
         lengths = np.minimum(lengths, [len(log) for log in batch])
         for row, length in enumerate(lengths):
-            hashes[first + row] = xxhash.xxh3_64_intdigest(public[row, :length])
+            hashes[first + row] = xxhash.xxh3_64_intdigest(public[row, :length].data)
         if game.late is not None:
             counts = np.zeros(len(batch), np.int64)
             windows.count_late(game.late, public, lengths, counts)

@@ -43,8 +43,12 @@ class Store(Protocol):
         episodes: Int64[np.ndarray, " batch"],
         starts: Int64[np.ndarray, " batch"],
         length: int,
+        out: Windows | None = None,
     ) -> Windows:
-        """Window b holds states starts[b] .. starts[b] + length - 1 of episode episodes[b]."""
+        """Window b holds states starts[b] .. starts[b] + length - 1 of episode episodes[b].
+
+        `out`, a batch of the same shape got before, is written over.
+        """
         ...
 
     def player(self, number: Number) -> str:
