@@ -1,5 +1,7 @@
 """Twins share all but the damage: equal before its onset, apart after, farther the larger it is."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,17 @@ def test_the_effect_grows_with_the_size(store, kind):
         np.mean([distance(pair) for pair in pairs(store, kind, size)]) for size in (0.1, 1.0)
     )
     assert large > small
+
+
+def test_the_published_table_says_what_each_game_knows(store):
+    page = (Path(__file__).parents[2] / "docs" / "data" / "damage.md").read_text()
+    table = [line.strip("| ").split(" | ") for line in page.splitlines() if " | " in line]
+    (head,) = (row for row in table if row[1:] == list(GAMES))
+    column = head.index(store.game)
+    told = {row[0].strip("`"): row[column] for row in table if len(row) == len(head)}
+    for kind, entities in applicable(store.part).items():
+        wanted = "–" if not entities else "all" if entities == ("",) else str(len(entities))
+        assert told[kind] == wanted, f"{kind} in {store.game}"
 
 
 def test_no_damage_leaves_the_world_of_numbers(store):

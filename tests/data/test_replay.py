@@ -110,6 +110,16 @@ def test_a_window_outside_its_episode_is_refused(store, number, start, length):
         store.windows(np.array([number]), np.array([start]), length)
 
 
+def test_shards_that_do_not_fit_in_memory_are_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("cosmolabe.data.replay.HELD_BYTES", 1)
+    store = collect("pong", tmp_path / "store", 8, max_ticks=80, shard_size=2)
+    numbers = np.arange(8)
+    one = store.windows(numbers, numbers * 0, 20)
+    for number in (7, 0, 3):
+        np.testing.assert_array_equal(one.states[number], store.episode(number).states[:20])
+    assert len(store._shards) == 1
+
+
 def test_a_window_plan_keeps_every_public_column():
     for name in GAMES:
         layout = layout_of(parts.load("games", name))

@@ -22,6 +22,11 @@ class Shard:
     log_starts: np.ndarray
     key_starts: np.ndarray
 
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return sum(array.nbytes for array in self.arrays.values())
+
 
 def read_shard(
     path: Path, row: dict[str, Any], record: dict[str, Any], first: int, game: Game

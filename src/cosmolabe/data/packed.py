@@ -131,10 +131,9 @@ class PackedStore:
         """
         check_numbers(self.lengths, episodes, starts, length)
         out = replace(out or self._empty(len(episodes), length), episodes=episodes, starts=starts)
-        tensors = out.states, out.globals, out.actions, out.terminal
         for first in range(0, len(episodes), TOGETHER):
             some = slice(first, first + TOGETHER)
-            part = tuple(tensor[some] for tensor in tensors)
+            part = out.states[some], out.globals[some], out.actions[some], out.terminal[some]
             self._cut(episodes[some], starts[some], part)
         return out
 

@@ -1,5 +1,6 @@
 """The replay store: an episode is its seed, actions and keyframes; windows are played again."""
 
+from collections import OrderedDict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from cosmolabe.data.loading import Shard, read_shard
 from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import Appearance, Game, layout_of
 
+HELD_BYTES = 6 << 30  # of unpacked shards; 17 bytes a frame for breakout
+
 
 class ReplayStore:
     """Episodes of one of our games, regenerated on demand, bit for bit."""
@@ -44,7 +47,7 @@ class ReplayStore:
         self.game: str = record["game"]
         self._numbering = Numbering(rows)
         self.lengths = self._numbering.lengths
-        self._shards: dict[int, Shard] = {}
+        self._shards: OrderedDict[int, Shard] = OrderedDict()
         self._constants = self.part.default_parameters(**record["parameters"])
         self._plan = windows.plan_windows(layout_of(self.part), self.manifest.profile.num_state)
         self._table = np.ascontiguousarray(self.part.action_table, np.float32)
@@ -204,15 +207,15 @@ class ReplayStore:
         return self._load(place), row
 
     def _load(self, place: int) -> Shard:
-        if place not in self._shards:
-            self._shards[place] = read_shard(
-                self.folder / self.rows[place]["file"],
-                self.rows[place],
-                self.record,
-                int(self._numbering.firsts[place]),
-                self.part,
-            )
-        return self._shards[place]
+        if place in self._shards:
+            self._shards.move_to_end(place)
+            return self._shards[place]
+        row, first = self.rows[place], int(self._numbering.firsts[place])
+        shard = read_shard(self.folder / row["file"], row, self.record, first, self.part)
+        self._shards[place] = shard
+        while len(self._shards) > 1 and sum(s.size for s in self._shards.values()) > HELD_BYTES:
+            self._shards.popitem(last=False)
+        return shard
 
     def _empty(self, batch: int, length: int) -> Windows:
         profile, slots = self.manifest.profile, self.manifest.num_slots
