@@ -14,7 +14,8 @@ from cosmolabe.data.collect import collect
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import evaluation_windows, training_batches
 from cosmolabe.nets.batches import training_batch
-from cosmolabe.nets.training import TrainConfig, training
+from cosmolabe.nets.recipe import TrainConfig
+from cosmolabe.nets.training import training
 from cosmolabe.nets.worlds import NetworkWorld
 
 HORIZON, UNROLL, STEPS = 20, 8, 8

@@ -90,7 +90,7 @@ def train(
     **more: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
     """Train a model on the store's train split until `steps` or `seconds`; the last Progress."""
-    from cosmolabe.nets.training import TrainConfig
+    from cosmolabe.nets.recipe import TrainConfig
     from cosmolabe.nets.training import train as train_it
 
     if steps is None and seconds is None:

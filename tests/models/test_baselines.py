@@ -8,7 +8,8 @@ from cosmolabe.core.fields import ALIVE, VX
 from cosmolabe.core.manifest import Masks
 from cosmolabe.core.rollout import Context
 from cosmolabe.nets.features import predicted_columns
-from cosmolabe.nets.training import TrainConfig, train
+from cosmolabe.nets.recipe import TrainConfig
+from cosmolabe.nets.training import train
 
 
 def one_entity(position, velocity, alive=1.0, wrap=(False, False), mutable=True, horizon=5):

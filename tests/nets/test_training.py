@@ -12,8 +12,9 @@ from cosmolabe.core import parts
 from cosmolabe.core.record import read_json
 from cosmolabe.nets.checkpoints import TENSORS
 from cosmolabe.nets.descent import STATE_TENSORS
+from cosmolabe.nets.recipe import TrainConfig, paper
 from cosmolabe.nets.schedule import rate_at, unroll_at
-from cosmolabe.nets.training import TrainConfig, paper, train, training
+from cosmolabe.nets.training import train, training
 
 SHORT = TrainConfig(
     steps=6, batch_size=4, unroll=4, seen=3, warmup=2, seed=3, noise=0.003, evaluate_every=1e-9

@@ -14,7 +14,8 @@ from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.collect import collect
 from cosmolabe.data.store import Store
-from cosmolabe.nets.training import TrainConfig, train
+from cosmolabe.nets.recipe import TrainConfig
+from cosmolabe.nets.training import train
 
 SCHEMA = 1
 

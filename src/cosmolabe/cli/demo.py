@@ -88,7 +88,8 @@ class Demo(Verb):
     def _trained(self, store: Any) -> tuple[Any, str]:  # noqa: ANN401 - a Store, loaded lazily
         """A model trained to the end; an earlier sitting's training goes on where it stopped."""
         from cosmolabe.core import parts
-        from cosmolabe.nets.training import TrainConfig, train
+        from cosmolabe.nets.recipe import TrainConfig
+        from cosmolabe.nets.training import train
 
         folder = self.out / "models" / store.game
         part = parts.load("models", self.model)

@@ -45,7 +45,8 @@ class Train(Verb):
         """Train, showing the loss as it falls."""
         from cosmolabe.core import parts
         from cosmolabe.data.store import open_store
-        from cosmolabe.nets.training import TrainConfig, paper, train
+        from cosmolabe.nets.recipe import TrainConfig, paper
+        from cosmolabe.nets.training import train
 
         store = open_store(self.store)
         if (self.out / "config.json").exists() and not self.resume:

@@ -23,7 +23,7 @@ from cosmolabe.nets.checkpoints import (
     write_checkpoint,
 )
 from cosmolabe.nets.features import next_state, predicted_columns, wrapped
-from cosmolabe.nets.training import TrainConfig
+from cosmolabe.nets.recipe import TrainConfig
 
 WINDOWS, LENGTH = 2048, 8
 """Training windows and their states; each gives LENGTH - 1 transitions."""

@@ -22,9 +22,10 @@ from cosmolabe.data.store import Store
 from cosmolabe.data.windows import training_batches
 from cosmolabe.nets.batches import Batch, first_frames, training_batch
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
+from cosmolabe.nets.progress import OnEvaluate, Progress
+from cosmolabe.nets.recipe import TrainConfig
 from cosmolabe.nets.scales import measure
 from cosmolabe.nets.schedule import rate_at, share_of, unroll_at
-from cosmolabe.nets.training import OnEvaluate, Progress, TrainConfig
 from cosmolabe.nets.worlds import NetworkWorld
 
 STATE, STATE_TENSORS = "training.json", "training.safetensors"

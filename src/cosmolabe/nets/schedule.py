@@ -2,7 +2,7 @@
 
 import math
 
-from cosmolabe.nets.training import TrainConfig
+from cosmolabe.nets.recipe import TrainConfig
 
 LOWEST = 0.02
 """The rate at the end, as a share of that at the top."""

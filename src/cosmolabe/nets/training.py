@@ -1,121 +1,21 @@
-"""Training of any learnt model: one config, one loop, progress as it goes, resume to the byte.
+"""Training of any learnt model: progress as it goes, resume to the byte.
 
 This file needs no torch; `nets/descent.py` holds the gradient loop and is imported when a network
 is trained. A model that is fitted in closed form offers `fit(store, config)` and `save(folder)`.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cosmolabe.core.record import Record, write_json
 from cosmolabe.data.store import Store
+from cosmolabe.nets.progress import OnEvaluate, OnProgress, Progress
+from cosmolabe.nets.recipe import TrainConfig
 
 RECORD = "record.json"
-
-
-@dataclass(frozen=True)
-class TrainConfig:
-    """How a model is trained. Bytes are equal where `seconds` is None: steps alone then decide."""
-
-    steps: int | None = 1000
-    """Gradient steps; None trains until `seconds` are over."""
-    seconds: float | None = None
-    """Seconds of training, evaluations not counted; None trains until `steps` are done."""
-    batch_size: int | None = None
-    """Windows of a step; None: fewer for games of many slots, see `rows_for`."""
-    rate: float = 2e-3
-    """Learning rate at the top."""
-    warmup: int = 50  # steps
-    weight_decay: float = 1e-5  # AutoWorldModel-Bench
-    seen: int = 2
-    """True frames at the start of a training window; predictions after each of them count."""
-    unroll: int = 16
-    """Frames imagined after them, through the model's own predictions."""
-    first_unroll: int = 2
-    """Frames imagined at the beginning of training; they grow to `unroll` over `growth`."""
-    growth: float = 0.7
-    """Share of the budget after which `unroll` is reached."""
-    noise: float = 0.0
-    """Standard deviation added to the positions of seen frames, shares of the world."""
-    ema: float = 0.99
-    """Decay of the running mean of the weights, which is what is judged and saved."""
-    clip: float = 1.0
-    """Largest norm of the gradient."""
-    seed: int = 42
-    split: str = "train"
-    evaluate_every: float = 30.0
-    """Seconds between calls of `on_evaluate`."""
-    save_every: float = 60.0
-    """Seconds between saved states to resume from."""
-
-    def __post_init__(self) -> None:
-        if self.steps is None and self.seconds is None:
-            raise ValueError("training needs an end: give steps, seconds, or both")
-        for name in ("steps", "seconds", "batch_size", "rate", "clip", "evaluate_every"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} must be above 0; got {value}")
-        if self.seen < 1 or self.unroll < 1:
-            raise ValueError(
-                f"seen and unroll must be at least 1; got {self.seen} and {self.unroll}"
-            )
-        if not 1 <= self.first_unroll <= self.unroll or not 0 <= self.growth <= 1:
-            raise ValueError(
-                f"first_unroll lies in 1..unroll and growth in 0..1; got {self.first_unroll} of "
-                f"{self.unroll} and {self.growth}"
-            )
-        if not 0 <= self.ema < 1 or self.noise < 0 or self.warmup < 0:
-            raise ValueError(
-                f"ema lies in [0, 1), noise and warmup are not negative; got {self.ema}, "
-                f"{self.noise}, {self.warmup}"
-            )
-
-    def rows_for(self, num_slots: int) -> int:
-        """Windows of a step for a game of so many slots.
-
-        Many slots already make many examples of one window, and a step's time goes with both (our
-        choice: about 160 to 400 slots a step).
-        """
-        if self.batch_size is not None:
-            return self.batch_size
-        return 32 if num_slots <= 8 else 16 if num_slots <= 32 else 8
-
-    @property
-    def length(self) -> int:
-        """States of a training window."""
-        return self.seen + self.unroll
-
-
-def paper() -> TrainConfig:
-    """The recipe of AutoWorldModel-Bench: at most 10,000 steps, at most 600 s, seed 42."""
-    return TrainConfig(steps=10_000, seconds=600.0, batch_size=32, rate=3e-4, warmup=500)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where training stands."""
-
-    step: int
-    seconds: float
-    """Of training, evaluations not counted, earlier sittings included."""
-    loss: float
-    """Mean total loss of the last steps (up to 20)."""
-    parts: dict[str, float]
-    rate: float
-    share: float
-    """Share of the budget used, 0..1."""
-    waiting: float
-    """Share of the time spent waiting for data."""
-    finished: bool = False
-    interrupted: bool = False
-
-
-OnProgress = Callable[[Progress], None]
-OnEvaluate = Callable[[Any, Progress], None]
-"""Called with the model as it would be saved now; what it does costs no training time."""
 
 
 def training(
@@ -178,8 +78,3 @@ def train(
             on_progress(progress)
     assert progress is not None
     return progress
-
-
-def with_budget(config: TrainConfig, steps: int | None, seconds: float | None) -> TrainConfig:
-    """The same recipe with another end."""
-    return replace(config, steps=steps, seconds=seconds)
