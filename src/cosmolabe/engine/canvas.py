@@ -161,16 +161,25 @@ def line(canvas, ax, ay, bx, by, thickness, colour):
             near, far = 0.0, ux
         left = max(min(near, far) - reach, py * slope - cut) + ax
         right = min(max(near, far) + reach, py * slope + cut) + ax
-        for column in range(max(np.int64(left - 0.5), 0), min(np.int64(right + 0.5) + 1, width)):
-            px = column + 0.5 - ax
-            along = min(max((px * ux + py * uy) * per_length, 0.0), 1.0)
-            dx, dy = px - along * ux, py - along * uy
-            off = dx * dx + dy * dy
-            if off <= core * core:
-                _lay(canvas, row, column, colour, 256)
-            elif off < reach * reach:
-                share = min(reach - np.sqrt(off), 1.0)
-                _lay(canvas, row, column, colour, np.int64(share * 256.0 + 0.5))
+        first, last = max(np.int64(left - 0.5), 0), min(np.int64(right + 0.5) + 1, width)
+        for side in range(2):  # from either end up to what is covered in full
+            while first < last:
+                column = first if side == 0 else last - 1
+                px = column + 0.5 - ax
+                along = min(max((px * ux + py * uy) * per_length, 0.0), 1.0)
+                dx, dy = px - along * ux, py - along * uy
+                off = dx * dx + dy * dy
+                if off <= core * core:
+                    break
+                if off < reach * reach:
+                    share = min(reach - np.sqrt(off), 1.0)
+                    _lay(canvas, row, column, colour, np.int64(share * 256.0 + 0.5))
+                if side == 0:
+                    first += 1
+                else:
+                    last -= 1
+        if first < last:
+            _fill(canvas, row, first, last, colour)
 
 
 @inlined

@@ -590,8 +590,8 @@ def _on_the_river(world, row, parameters):
 
 
 @rule
-def draw(frame, state, numbers, palette, sprites, camera):
-    """Hedge with bays, river, banks, road; then what floats, drives and hops; bars at the edges."""
+def scenery(frame, state, numbers, palette, sprites, camera):
+    """Hedge with bays, river, banks, road; score, level and lives at the edges."""
     side = frame.shape[0] * 1.0
     cell = side * CELL
     dx, dy = camera[0], camera[1]
@@ -606,11 +606,18 @@ def draw(frame, state, numbers, palette, sprites, camera):
             canvas.box(frame, x, y, 0.25 * cell, 0.04 * cell, palette[5])
     for bay in range(BAY, BAY + NUM_BAYS):
         _draw_bay(frame, state, bay, palette, sprites, side, camera)
+    _draw_bars(frame, numbers, palette, sprites, side, camera)
+
+
+@rule
+def draw(frame, state, numbers, palette, sprites, camera):
+    """What floats, drives and hops; the clock."""
+    side = frame.shape[0] * 1.0
     for k in range(NUM_OBJECTS):
         if state[OBJECT + k, 2] > 0.5:
             _draw_object(frame, state, k, sprites, side, camera)
     _draw_frog(frame, state, numbers, palette, sprites, side, camera)
-    _draw_bars(frame, numbers, palette, sprites, side, camera)
+    _draw_clock(frame, numbers, palette, side, camera)
 
 
 @rule
@@ -721,7 +728,7 @@ def _draw_frog(frame, state, numbers, palette, sprites, side, camera):
 
 @rule
 def _draw_bars(frame, numbers, palette, sprites, side, camera):
-    """Score and level above; lives and the clock below."""
+    """Score and level above, lives below."""
     cell = side * CELL
     dx, dy = camera[0], camera[1]
     dot = 0.13 * cell
@@ -733,6 +740,12 @@ def _draw_bars(frame, numbers, palette, sprites, side, camera):
         canvas.sprite(
             frame, sprites[0], x, 14.5 * cell + dy, 0.36 * cell, 0.36 * cell, 0.0, 1.0, False
         )
+
+
+@rule
+def _draw_clock(frame, numbers, palette, side, camera):
+    cell = side * CELL
+    dx, dy = camera[0], camera[1]
     left = min(max(numbers[6], 0.0), 1.0)
     half = 0.5 * 8.0 * cell * left
     colour = palette[6] if left > 0.2 else palette[7]
@@ -915,6 +928,15 @@ GAME = Game(
     step=step,
     decide=decide,
     draw=draw,
+    scenery=scenery,
+    scenery_columns=(
+        *(Column(None, name) for name in ("score", "lives", "level")),
+        *(
+            column
+            for bay in range(BAY, BAY + NUM_BAYS)
+            for column in entity(bay, "x", "y", "piece_type", "reached")
+        ),
+    ),
     late=late,
     words={
         "player": "the frog",

@@ -770,13 +770,20 @@ def _draw_sprite(frame, art, x, y, half, turn, mirror):
 
 
 @rule
-def draw(frame, state, numbers, palette, sprites, camera):
-    """Ladders, girders, ape, princess, hammer, flame, barrels, player; lives, clock and score."""
+def scenery(frame, state, numbers, palette, sprites, camera):
+    """Ladders and girders."""
     height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
     dx, dy = camera[0], camera[1]
     for k in range(NUM_LADDERS):
         _draw_ladder(frame, state[LADDERS + k], palette, height, width, dx, dy)
     _draw_girders(frame, palette, height, width, dx, dy)
+
+
+@rule
+def draw(frame, state, numbers, palette, sprites, camera):
+    """Ape, princess, hammer, flame, barrels, player; lives, clock and score."""
+    height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
+    dx, dy = camera[0], camera[1]
     for slot in range(APE, PRINCESS + 1):
         x, y = state[slot, 0] * width + dx, state[slot, 1] * height + dy
         half = (APE_HALF if slot == APE else PRINCESS_HALF) * height
@@ -962,6 +969,10 @@ GAME = Game(
     step=step,
     decide=decide,
     draw=draw,
+    scenery=scenery,
+    scenery_columns=tuple(
+        column for k in range(NUM_LADDERS) for column in entity(LADDERS + k, "x", "y")
+    ),
     late=late,
     roles=("player",),
     words={

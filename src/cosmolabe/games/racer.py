@@ -459,13 +459,20 @@ def decide(world, parameters, luck):
 
 
 @rule
-def draw(frame, state, numbers, palette, sprites, camera):
-    """The circuit with its kerbs, oil, cars, and the scoreboard on the infield."""
-    height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
+def scenery(frame, state, numbers, palette, sprites, camera):
+    """The circuit with its kerbs, and the scoreboard on the infield."""
     dx, dy = camera[0], camera[1]
     a2, b2, a3 = _bends(clamp(np.floor(numbers[3] * 1.0 + 0.5), 0.0, 1e6))
     _draw_track(frame, a2, b2, a3, dx, dy, palette)
     _draw_start(frame, a2, b2, a3, dx, dy, palette)
+    _draw_board(frame, state, numbers, palette, sprites, dx, dy)
+
+
+@rule
+def draw(frame, state, numbers, palette, sprites, camera):
+    """Oil, the next gate, the start's lights, the race's gauge, cars."""
+    height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
+    dx, dy = camera[0], camera[1]
     if state[OIL, 2] > 0.5:
         x, y = state[OIL, 0] * width + dx, state[OIL, 1] * height + dy
         canvas.disc(frame, x, y, OIL_RADIUS * height, palette[6])
@@ -476,7 +483,7 @@ def draw(frame, state, numbers, palette, sprites, camera):
     if state[GATE, 2] > 0.5:
         x, y = state[GATE, 0] * width + dx, state[GATE, 1] * height + dy
         canvas.ring(frame, x, y, 0.022 * height, 0.01 * height, palette[8])
-    _draw_board(frame, state, numbers, palette, sprites, dx, dy)
+    _draw_gauges(frame, numbers, palette, dx, dy)
     for k in range(NUM_CARS):
         car = NUM_CARS - 1 - k
         if state[car, 2] > 0.5:
@@ -587,7 +594,7 @@ def _draw_start(frame, a2, b2, a3, dx, dy, palette):
 
 @rule
 def _draw_board(frame, state, numbers, palette, sprites, dx, dy):
-    """Score, races that may be lost, place, lights of the start, and each car's laps."""
+    """Score, races that may be lost, place, and each car's laps."""
     height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
     dot = height / 80.0
     score = np.int64(clamp(numbers[0] * 1.0 + 0.5, 0.0, 1e6))
@@ -609,6 +616,12 @@ def _draw_board(frame, state, numbers, palette, sprites, dx, dy):
             canvas.disc(
                 frame, (0.545 + 0.03 * lap) * width + dx, y, 0.01 * height, palette[8]
             )  # fmt: skip
+
+
+@rule
+def _draw_gauges(frame, numbers, palette, dx, dy):
+    """Lights of the start, and how far the race has come."""
+    height, width = frame.shape[0] * 1.0, frame.shape[1] * 1.0
     lights = np.int64(np.ceil(clamp(numbers[10] * 1.0, 0.0, 1.0) * 3.0 - 1e-6))
     for k in range(lights):
         canvas.disc(
@@ -796,6 +809,11 @@ GAME = Game(
     step=step,
     decide=decide,
     draw=draw,
+    scenery=scenery,
+    scenery_columns=(
+        *(Column(None, name) for name in ("score", "lives", "level", "opponent_score")),
+        *(column for car in range(NUM_CARS) for column in entity(car, "tagged_count")),
+    ),
     late=late,
     roles=("player", "rival_1", "rival_2", "rival_3"),
     words={
