@@ -1,6 +1,6 @@
 """What a game declares about itself: its slots, names, wrap axes and clock."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -121,3 +121,9 @@ class Masks:
     globals: Bool[np.ndarray, " global"]
     actions: Bool[np.ndarray, " action"]
     wrap: Bool[np.ndarray, "2"]
+
+    def take(self, rows: slice | np.ndarray) -> "Masks":
+        """The masks of some rows of the batch; those that all rows share stay as they are."""
+        if self.valid.ndim == 1:
+            return self
+        return replace(self, valid=self.valid[rows], mutable=self.mutable[rows])

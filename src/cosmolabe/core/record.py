@@ -1,11 +1,12 @@
 """What a run leaves behind: small JSON files with a schema number, seed, config and versions."""
 
+import contextlib
 import dataclasses
 import json
 import math
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -61,23 +62,30 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any tree of plain values
     return value
 
 
-def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any tree of plain values
-    """Write whole or not at all: a killed run never leaves half a file."""
+@contextlib.contextmanager
+def written_whole(path: Path) -> Generator[Path]:
+    """A path to write to that takes the file's name once it is done.
+
+    So the file is there whole or not at all, however the run ends.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
+    yield part
     part.replace(path)
+
+
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any tree of plain values
+    """Write whole or not at all; what is not finite becomes null."""
+    text = json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
     """One row a line, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with part.open("w", encoding="utf-8") as file:
+    with written_whole(path) as part, part.open("w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(plain(row), allow_nan=False, ensure_ascii=False) + "\n")
-    part.replace(path)
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 - any tree of plain values
@@ -90,6 +98,25 @@ def read_json(path: Path) -> Any:  # noqa: ANN401 - any tree of plain values
         ) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid JSON ({error}); was it cut short?") from None
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row with its place ("PATH, line 3"); blank lines are passed over."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text ({error}); was it cut short?") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{where} is not valid JSON ({error}); was it cut short?") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"{where}: expected an object, got {line.strip()[:80]!r}")
+        yield where, row
 
 
 def write_readings(path: Path, readings: Iterable[Reading]) -> None:
@@ -108,7 +135,8 @@ def read_readings(path: Path) -> list[Reading]:
         try:
             if row.get("schema") != SCHEMA:
                 raise ValueError(f"{path}: reading {index} has schema {row.get('schema')}, not 1")
-            fields: dict[str, Any] = {k: (math.nan if v is None and k in numbers else v) for k, v in row.items()}
+            missing = {name: math.nan for name in numbers if name in row and row[name] is None}
+            fields: dict[str, Any] = {**row, **missing}
             readings.append(Reading(**fields))
         except (TypeError, AttributeError) as error:
             raise ValueError(f"{path}: reading {index} does not fit ({error})") from None

@@ -38,18 +38,12 @@ class Context:
 
     def take(self, rows: slice | np.ndarray) -> "Context":
         """The same context for some rows of the batch."""
-        masks = self.masks
-        if masks.valid.ndim > 1:
-            masks = Masks(
-                masks.valid[rows],
-                masks.mutable[rows],
-                masks.fields,
-                masks.globals,
-                masks.actions,
-                masks.wrap,
-            )
         return Context(
-            self.registry[rows], self.states[rows], self.globals[rows], self.actions[rows], masks
+            registry=self.registry[rows],
+            states=self.states[rows],
+            globals=self.globals[rows],
+            actions=self.actions[rows],
+            masks=self.masks.take(rows),
         )
 
 

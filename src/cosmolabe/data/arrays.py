@@ -17,6 +17,8 @@ import numpy as np
 import xxhash
 import zstandard
 
+from cosmolabe.core.record import written_whole
+
 SCHEMA = 1
 MAGIC = b"COSMOLABE ARRAYS\n"
 MAX_HEADER = 1 << 26  # bytes
@@ -91,16 +93,13 @@ def write_arrays(
     head = b"".join(
         (MAGIC, len(header).to_bytes(8, "little"), xxhash.xxh3_64_digest(header), header)
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     whole = xxhash.xxh3_64()
-    with part.open("wb") as file:
+    with written_whole(path) as part, part.open("wb") as file:
         for blob in (head, *blobs):
             file.write(blob)
             whole.update(blob)
         file.flush()
         os.fsync(file.fileno())
-    part.replace(path)
     return whole.hexdigest()
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from cosmolabe.core.record import write_json
+from cosmolabe.core.record import write_json, written_whole
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.arrays import refuse_link
 from cosmolabe.data.envelope import Frame, Tensoriser, detensorise, frame_of, frame_to_json
@@ -107,17 +107,17 @@ def export_envelopes(
     """`envelopes.jsonl` and `manifest.json` of a store's episodes; gives the frames written."""
     folder = Path(folder)
     numbers = np.arange(len(store)) if split is None else store.split(split)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / "envelopes.jsonl.part"
     count = 0
-    with part.open("w", encoding="utf-8") as file:
+    with (
+        written_whole(folder / "envelopes.jsonl") as part,
+        part.open("w", encoding="utf-8") as file,
+    ):
         for number in numbers[:limit]:
             name = f"{store.fingerprint}-{number}"
             for frame in detensorise(store.episode(int(number)), store.manifest, name):
                 content = frame_to_json(frame)
                 file.write(json.dumps(content, allow_nan=False, separators=(",", ":")) + "\n")
                 count += 1
-    part.replace(folder / "envelopes.jsonl")
     write_json(folder / "manifest.json", store.manifest)
     return count
 

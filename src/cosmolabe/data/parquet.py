@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from cosmolabe.core.episode import Episode
 from cosmolabe.core.manifest import Manifest
-from cosmolabe.core.record import plain, write_json
+from cosmolabe.core.record import plain, write_json, written_whole
 from cosmolabe.data.arrays import refuse_link
 from cosmolabe.data.folder import MANIFEST, SPLITS
 from cosmolabe.data.manifests import MANIFEST_TYPE, read_manifest
@@ -40,13 +40,15 @@ def export_parquet(
         if not len(numbers):
             continue
         path = folder / f"{name}.parquet"
-        part = path.with_name(path.name + ".part")
-        with pq.ParquetWriter(part, schema_of(store.manifest), compression="zstd") as writer:
+        schema = schema_of(store.manifest)
+        with (
+            written_whole(path) as part,
+            pq.ParquetWriter(part, schema, compression="zstd") as writer,
+        ):
             for number in numbers:
                 episode = store.episode(int(number))
                 writer.write_table(_to_table(store, int(number), episode))
                 count += len(episode)
-        part.replace(path)
     write_json(folder / MANIFEST, store.manifest)
     return count
 

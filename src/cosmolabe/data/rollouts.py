@@ -9,7 +9,6 @@ relative to the folder and stay inside it.
 can be judged without the store it came from.
 """
 
-import json
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.manifest import Masks
-from cosmolabe.core.record import write_jsonl
+from cosmolabe.core.record import read_jsonl, write_jsonl
 from cosmolabe.core.rollout import Prediction
 from cosmolabe.data.arrays import read_arrays, write_arrays
 
@@ -108,7 +107,7 @@ def rollouts_of(
         window = Windows(
             *(array[one] for array in arrays),
             terminal=windows.terminal[one],
-            masks=windows.masks if windows.masks.valid.ndim == 1 else _masks_of(windows, one),
+            masks=windows.masks.take(one),
             episodes=windows.episodes[one],
             starts=windows.starts[one],
         )
@@ -130,18 +129,6 @@ def rollouts_of(
     return rollouts
 
 
-def _masks_of(windows: Windows, rows: slice) -> Masks:
-    masks = windows.masks
-    return Masks(
-        masks.valid[rows],
-        masks.mutable[rows],
-        masks.fields,
-        masks.globals,
-        masks.actions,
-        masks.wrap,
-    )
-
-
 def _name(game: str, windows: Windows, index: int) -> str:
     return f"{game}-{int(windows.episodes[index]):06d}-{int(windows.starts[index]):05d}"
 
@@ -152,14 +139,7 @@ def read_rollouts(folder: Path) -> list[Rollout]:
     if not index.is_file():
         raise ValueError(f"no {INDEX} in {folder}; is it a folder of rollouts?")
     rollouts, seen = [], set()
-    for number, line in enumerate(index.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        where = f"{index}, line {number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{where} is not valid JSON ({error}); was it cut short?") from None
+    for where, row in read_jsonl(index):
         rollout = _rollout(folder, row, where)
         if rollout.id in seen:
             raise ValueError(f"{where}: id '{rollout.id}' stands twice; ids must differ")
@@ -238,8 +218,8 @@ def _true(windows: Windows, index: int) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _rollout(folder: Path, row: Any, where: str) -> Rollout:  # noqa: ANN401 - a stranger's JSON
-    if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not row["id"]:
+def _rollout(folder: Path, row: dict[str, Any], where: str) -> Rollout:
+    if not isinstance(row.get("id"), str) or not row["id"]:
         raise ValueError(f"{where}: every rollout is an object with an `id` of text; got {row!r}")
     wrong = [name for name in TEXTS if not isinstance(row.get(name) or "", str)]
     if wrong:

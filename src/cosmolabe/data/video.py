@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
-from cosmolabe.core.record import read_json, write_json
+from cosmolabe.core.record import read_json, write_json, written_whole
 from cosmolabe.data.folder import Number
 from cosmolabe.data.replay import ReplayStore
 from cosmolabe.engine.render import draw_frames
@@ -86,10 +86,8 @@ def export_video(
 def write_video(path: Path, batches: Iterator[np.ndarray], fps: float) -> tuple[int, int]:
     """Code batches of RGB frames (T, H, W, 3); whole or not at all. Gives height and width."""
     av = _av()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
     height = width = 0
-    with av.open(str(part), "w", format="mp4") as container:
+    with written_whole(path) as part, av.open(str(part), "w", format="mp4") as container:
         stream = None
         for batch in batches:
             height, width = batch.shape[1:3]
@@ -104,7 +102,6 @@ def write_video(path: Path, batches: Iterator[np.ndarray], fps: float) -> tuple[
         if stream is None:
             raise ValueError(f"no frames to write to {path}")
         container.mux(stream.encode())
-    part.replace(path)
     return height, width
 
 

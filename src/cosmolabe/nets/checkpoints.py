@@ -4,7 +4,6 @@ Nothing is ever unpickled, and nothing half-fitting is ever loaded: name, game, 
 tensor's name, shape and type must agree, and every number must be finite.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -16,7 +15,7 @@ from safetensors.numpy import load, save
 
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.protocol import fingerprint
-from cosmolabe.core.record import read_json, versions, write_json
+from cosmolabe.core.record import read_json, versions, write_json, written_whole
 
 SCHEMA = 1
 CONFIG, TENSORS = "config.json", "model.safetensors"
@@ -99,9 +98,8 @@ def read_config(folder: Path, model: str, manifest: Manifest) -> CheckpointConfi
 
 def write_tensors(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
     """Write whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_bytes(save({k: np.asarray(tensors[k], order="C") for k in sorted(tensors)}))
-    part.replace(path)
+    with written_whole(path) as part:
+        part.write_bytes(save({k: np.asarray(tensors[k], order="C") for k in sorted(tensors)}))
 
 
 def read_tensors(path: Path) -> dict[str, np.ndarray]:

@@ -1,6 +1,5 @@
 """A run folder as the report reads it: records and nothing else."""
 
-import json
 import math
 import zipfile
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from cosmolabe.core.reading import Reading
-from cosmolabe.core.record import read_json, read_readings
+from cosmolabe.core.record import read_json, read_jsonl, read_readings
 
 LARGEST_MEDIA = 512 * 2**20  # bytes once unpacked; a stranger's archive may claim any size
 SMALLEST_SIDE = 8  # pixels
@@ -56,11 +55,12 @@ def read_run(folder: Path) -> Run:
     record = read_json(folder / "record.json")
     if not isinstance(record, dict):
         raise ValueError(f"{folder / 'record.json'}: expected one record, got a list or a value")
+    clips = folder / "clips.jsonl"
     return Run(
         folder=folder,
         readings=read_readings(folder / "readings.json"),
         record=record,
-        windows=_lines(folder / "clips.jsonl"),
+        windows=[row for _, row in read_jsonl(clips)] if clips.exists() else [],
         curves=_rows(folder / "curves.json"),
         kinds=_rows(folder / "kinds.json"),
         clips=[_clip(path) for path in sorted((folder / "media").glob("*.npz"))],
@@ -80,22 +80,6 @@ def _rows(path: Path) -> list[Row]:
     rows = read_json(path)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"{path}: expected a list of rows")
-    return rows
-
-
-def _lines(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    rows = []
-    with path.open(encoding="utf-8") as file:
-        for index, line in enumerate(file, 1):
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"{path}, line {index}: not valid JSON ({error})") from None
-            if not isinstance(row, dict):
-                raise ValueError(f"{path}, line {index}: expected one row, got {line.strip()!r}")
-            rows.append(row)
     return rows
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from cosmolabe.core.record import write_json
+from cosmolabe.core.record import write_json, written_whole
 from cosmolabe.report import content, curves, gauge, limits, strips, tables
 from cosmolabe.report.folder import read_run
 
@@ -78,9 +78,8 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 def write_page(path: Path, page: str) -> Path:
     """Whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(page, encoding="utf-8")
-    part.replace(path)
+    with written_whole(path) as part:
+        part.write_text(page, encoding="utf-8")
     return path
 
 

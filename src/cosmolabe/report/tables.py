@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cosmolabe.core.record import written_whole
 from cosmolabe.report.folder import Row, Run, number
 
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "still", "constant_velocity")
@@ -59,6 +60,5 @@ def _count(value: Any) -> int | None:  # noqa: ANN401 - whatever a record holds
 
 def _write(path: Path, rows: list[Row]) -> None:
     table = pa.Table.from_pylist(rows, SCHEMA)
-    part = path.with_name(f"{path.name}.part")
-    pq.write_table(table, part, compression="zstd")
-    part.replace(path)
+    with written_whole(path) as part:
+        pq.write_table(table, part, compression="zstd")
