@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmolabe.bench.bed import lay_out
-from cosmolabe.bench.compare import compare, holm, regressed, sign_flip_p
+from cosmolabe.bench.compare import compare, regressed
 from cosmolabe.bench.evaluate import judge_model, write_run
+from cosmolabe.bench.significance import holm, sign_flip_p
 
 
 @pytest.fixture(scope="module")

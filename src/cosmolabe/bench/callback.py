@@ -5,7 +5,7 @@ from typing import Any
 
 from cosmolabe.bench.bed import NUM_EPISODES, Bed, lay_out, play
 from cosmolabe.bench.driving import CHUNK, imagine
-from cosmolabe.bench.readings import main_readings
+from cosmolabe.bench.readings import main_readings, shared_by
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import WorldModel
 from cosmolabe.data.store import Store
@@ -28,15 +28,7 @@ class QuickCheck:
             self._bed = lay_out(self.store, self.split, num_episodes=fits, seed=self.seed)
         bed = self._bed
         scores = play(model, bed.windows, bed.protocol, self.seed)[0]
-        shared: dict[str, Any] = {
-            "judge": "state",
-            "protocol": bed.protocol.fingerprint,
-            "data": bed.data,
-            "game": bed.game,
-            "model": model.name,
-            "n": len(bed.windows),
-            "skipped": len(bed.skipped),
-        }
+        shared = shared_by(scores, bed, model.name)
         self.history.append(main_readings(scores, bed, shared)[0])
         return self.history[-1]
 

@@ -1,52 +1,25 @@
 """What became better and what became worse between two runs, per game, horizon and episode."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 from scipy.stats import wilcoxon
 
+from cosmolabe.bench.significance import holm, sign_flip_p
 from cosmolabe.core import bootstrap
+from cosmolabe.core.difference import Difference, Verdict
 from cosmolabe.core.reading import Reading
-from cosmolabe.core.record import read_readings
-from cosmolabe.core.seeds import generator
+from cosmolabe.core.record import read_jsonl, read_readings
 
 MARGIN = 0.005
 """Ours: a change of the score that nobody needs to act on."""
 ALPHA = 0.05
-FLIPS = 10_000  # sign flips of the permutation test: the smallest p is 1e-4
 MOST_EPISODES = 5
 """Episodes named at each end of the list."""
 ALL = "all games"
-
-Verdict = Literal["better", "worse", "same", "unclear"]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One row of the table: B minus A on the same windows."""
-
-    game: str
-    metric: str
-    horizon: int | None
-    before: float
-    after: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    """Sign-flip permutation test over episodes, two-sided."""
-    p_holm: float
-    """Corrected for all rows of the table (Holm)."""
-    p_wilcoxon: float
-    """Signed ranks of the episodes' differences, beside the test that decides."""
-    n: int
-    """Windows in both runs."""
-    verdict: Verdict = "unclear"
 
 
 @dataclass(frozen=True)
@@ -95,27 +68,6 @@ def regressed(comparison: Comparison) -> list[Difference]:
     return [row for row in comparison.rows if row.verdict == "worse"]
 
 
-def holm(p: Sequence[float]) -> Float[np.ndarray, " row"]:
-    """Holm's step-down correction; NaN stays NaN and counts for nothing."""
-    values = np.array(p, np.float64)
-    known = np.flatnonzero(~np.isnan(values))
-    order = known[np.argsort(values[known], kind="stable")]
-    steps = values[order] * np.arange(len(order), 0, -1)
-    out = np.full(len(values), np.nan)
-    out[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return out
-
-
-def sign_flip_p(sums: Float[np.ndarray, " cluster"], seed: int = 0) -> float:
-    """Two-sided p of the sum of differences when each cluster's sign were a coin's."""
-    if not len(sums) or not np.any(sums):
-        return 1.0
-    signs = generator("sign flips", seed).integers(0, 2, (FLIPS, len(sums)), np.int8)
-    flipped = np.abs((2.0 * signs - 1.0) @ sums)
-    hits = np.count_nonzero(flipped >= abs(sums.sum()) * (1 - 1e-12))
-    return (1 + hits) / (1 + FLIPS)
-
-
 class _Run:
     """What a comparison reads of a run folder."""
 
@@ -127,12 +79,11 @@ class _Run:
         path = folder / "clips.jsonl"
         if not path.is_file():
             raise ValueError(f"no {path}: a comparison needs one row per window; judge again")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for where, row in read_jsonl(path):
             try:
-                row = json.loads(line)
                 self.windows[row["game"], row["model"]][row["id"]] = row
-            except (ValueError, TypeError, KeyError) as error:
-                raise ValueError(f"{path}, line {number} does not fit ({error!r})") from None
+            except (TypeError, KeyError) as error:
+                raise ValueError(f"{where} does not fit ({error!r})") from None
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ def join_steps(parts: Sequence[Prediction]) -> Prediction:
 
 def _shape(context: Context) -> tuple[int, int, int, int, int]:
     batch, _, slots, columns = context.states.shape
-    return batch, context.horizon, slots, columns - 6, context.globals.shape[-1]
+    predicted = columns - 6  # neither velocity nor the four history deltas
+    return batch, context.horizon, slots, predicted, context.globals.shape[-1]
 
 
 def _one_chunk(

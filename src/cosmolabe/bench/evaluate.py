@@ -13,9 +13,12 @@ from cosmolabe.bench.judgement import Judgement
 from cosmolabe.bench.pictures import can_draw, clips_to_show, picture_readings
 from cosmolabe.bench.readings import (
     curves_of,
+    finals_of,
     kinds_of,
     main_readings,
+    reading_of,
     relative_readings,
+    shared_by,
     side_readings,
 )
 from cosmolabe.core import bootstrap
@@ -23,7 +26,7 @@ from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import Record, write_json, write_jsonl, write_readings
 from cosmolabe.core.rollout import WorldModel
 from cosmolabe.data.store import Store
-from cosmolabe.judges.state import WindowScores, aggregate
+from cosmolabe.judges.state import WindowScores
 
 LONG = "_long"
 """Suffix of the measures of a look beyond the protocol's horizon, on windows of their own."""
@@ -59,15 +62,7 @@ def judge_model(
     began = perf_counter()
     scores, prediction = play(model, bed.windows, bed.protocol, seed, chunk)
     seconds = perf_counter() - began
-    shared: dict[str, Any] = {
-        "judge": "state",
-        "protocol": bed.protocol.fingerprint,
-        "data": bed.data,
-        "game": bed.game,
-        "model": model.name,
-        "n": len(bed.windows) - scores.num_unmeasurable,
-        "skipped": len(bed.skipped) + scores.num_unmeasurable,
-    }
+    shared = shared_by(scores, bed, model.name)
     readings = [
         *main_readings(scores, bed, shared),
         *relative_readings(scores, bed, shared),
@@ -222,18 +217,7 @@ def _gap(
     there, _ = play(model, other.windows, bed.protocol, seed, chunk)
 
     def finals(one: WindowScores, clusters: np.ndarray, stream: int) -> np.ndarray:
-        weights = bootstrap.resamples(clusters, seed=stream)
-        weights = np.concatenate([np.ones((1, weights.shape[1])), weights])
-        return aggregate(one, weights, bed.protocol).final
+        return finals_of(one, bootstrap.resamples(clusters, seed=stream), bed.protocol)
 
     gaps = finals(there, other.windows.episodes, 1) - finals(scores, bed.windows.episodes, 2)
-    low, high = bootstrap.interval(gaps[1:])
-    return Reading(
-        metric=f"{split}_{bed.split}_gap",
-        value=float(gaps[0]),
-        low=float(low),
-        high=float(high),
-        unit="score",
-        direction="none",
-        **shared,
-    )
+    return reading_of(f"{split}_{bed.split}_gap", gaps, "score", "none", shared)

@@ -1,11 +1,12 @@
 """Frames of true and imagined states: picture measures, and clips to look at."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from cosmolabe.bench.bed import Bed
 from cosmolabe.bench.dense import dense_states, draw_window
+from cosmolabe.bench.readings import mean_reading
 from cosmolabe.core import bootstrap, parts
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Prediction
@@ -44,19 +45,19 @@ def picture_readings(
         pair = np.stack([true, imagined])[:, bed.protocol.window - 1 :]
         motion.append(motion_amount(pair))
     shared = {**shared, "n": len(rows)}
-    clusters = bed.windows.episodes[: len(rows)]
+    weights = bootstrap.resamples(bed.windows.episodes[: len(rows)])
     readings = []
     for metric, values, unit in (("psnr", signal, "dB"), ("ssim", structure, "similarity")):
         table = np.array(values)
         readings += [
-            _reading(metric, table[:, i], unit, "higher", clusters, shared, steps[i])
+            mean_reading(metric, table[:, i], unit, "higher", weights, shared, steps[i])
             for i in range(len(steps))
         ]
     moves, unit = np.array(motion), "share of full brightness"
     return [
         *readings,
-        _reading("motion_amount", moves[:, 1], unit, "none", clusters, shared),
-        _reading("motion_amount_true", moves[:, 0], unit, "none", clusters, shared),
+        mean_reading("motion_amount", moves[:, 1], unit, "none", weights, shared),
+        mean_reading("motion_amount_true", moves[:, 0], unit, "none", weights, shared),
     ]
 
 
@@ -89,26 +90,3 @@ def clips_to_show(
             "caption": caption,
         }
     return media
-
-
-def _reading(
-    metric: str,
-    values: np.ndarray,
-    unit: str,
-    direction: Literal["higher", "lower", "none"],
-    clusters: np.ndarray,
-    shared: dict[str, Any],
-    horizon: int | None = None,
-) -> Reading:
-    samples = bootstrap.weighted_mean(values, bootstrap.resamples(clusters))
-    low, high = bootstrap.interval(samples)
-    return Reading(
-        metric=metric,
-        value=float(values.mean()),
-        low=float(low),
-        high=float(high),
-        unit=unit,
-        direction=direction,
-        horizon=horizon,
-        **shared,
-    )

@@ -4,12 +4,15 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from jaxtyping import Float
 
 from cosmolabe.bench.bed import FLOORS, Bed
 from cosmolabe.core import bootstrap
+from cosmolabe.core.fields import ALIVE, FIELDS_START
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Prediction
 from cosmolabe.judges.state import (
+    StateProtocol,
     Totals,
     WindowScores,
     aggregate,
@@ -35,15 +38,25 @@ def main_readings(scores: WindowScores, bed: Bed, shared: dict[str, Any]) -> lis
     return readings_of(scores, clusters, bed.protocol, shared, floors, bed.ceiling)
 
 
+def shared_by(scores: WindowScores, bed: Bed, model: str) -> dict[str, Any]:
+    """What all readings of one model on one bed have in common."""
+    return {
+        "judge": "state",
+        "protocol": bed.protocol.fingerprint,
+        "data": bed.data,
+        "game": bed.game,
+        "model": model,
+        "n": len(bed.windows) - scores.num_unmeasurable,
+        "skipped": len(bed.skipped) + scores.num_unmeasurable,
+    }
+
+
 def relative_readings(scores: WindowScores, bed: Bed, shared: dict[str, Any]) -> list[Reading]:
     """Skill, headroom, and what floors and ceiling score themselves."""
     weights = bootstrap.resamples(bed.windows.episodes)
-    once = all_once(scores)
 
     def finals(one: WindowScores) -> np.ndarray:
-        """The data's own value first, then the resamples'."""
-        both = (aggregate(one, w, bed.protocol).final for w in (once, weights))
-        return np.concatenate(list(both))
+        return finals_of(one, weights, bed.protocol)
 
     floors = {name: finals(bed.floors[name]) for name in FLOORS}
     mine, best = finals(scores), np.maximum(*floors.values())
@@ -54,12 +67,12 @@ def relative_readings(scores: WindowScores, bed: Bed, shared: dict[str, Any]) ->
     top = finals(bed.ceiling)
     headroom = top - best
     rows.append(_final_of("stochastic_ceiling", top, shared))
-    rows.append(_row("headroom", headroom, "score", "none", shared))
+    rows.append(reading_of("headroom", headroom, "score", "none", shared))
     if headroom[0] < LEAST_HEADROOM:
         why = f"headroom {headroom[0]:.3f} is below {LEAST_HEADROOM}: this game counts for no skill"
         return [*rows, _missing("skill", why, shared)]
     room = np.where(headroom > 0, headroom, np.nan)
-    skill = _row("skill", (mine - best) / room, "share of headroom", "higher", shared)
+    skill = reading_of("skill", (mine - best) / room, "share of headroom", "higher", shared)
     return [*rows, replace(skill, floor=0.0, ceiling=1.0)]
 
 
@@ -75,9 +88,9 @@ def side_readings(prediction: Prediction, bed: Bed, shared: dict[str, Any]) -> l
         at, step = protocol.window + horizon - 1, horizon - 1
         truth, numbers = windows.states[:, at], windows.globals[:, at]
         imagined = prediction.globals[:, step]
-        here = slots & (truth[..., 2] > 0.5)
-        fields = prediction.states[:, step, :, 3:]
-        true_fields = truth[..., 5 : 5 + fields.shape[-1]]
+        here = slots & (truth[..., ALIVE] > 0.5)
+        fields = prediction.states[:, step, :, ALIVE + 1 :]
+        true_fields = truth[..., FIELDS_START : FIELDS_START + fields.shape[-1]]
         with np.errstate(invalid="ignore", over="ignore"):
             values = {
                 "global_error": (global_error(numbers, imagined, masks.globals), "share"),
@@ -89,13 +102,13 @@ def side_readings(prediction: Prediction, bed: Bed, shared: dict[str, Any]) -> l
         if not masks.fields.any():
             del values["field_error"]  # a game without fields of its own
         for metric, (each, unit) in values.items():
-            rows.append(_mean_row(metric, each, unit, "lower", weights, shared, horizon))
+            rows.append(mean_reading(metric, each, unit, "lower", weights, shared, horizon))
     true_end = windows.terminal[:, protocol.window : protocol.window + protocol.horizon]
     logit = prediction.terminal[:, : protocol.horizon]
     value = float(terminal_f1(true_end, np.nan_to_num(logit, nan=-np.inf)))
     why = f"{int(true_end.sum())} true endings in these windows"
     once = np.array([value])
-    return [*rows, replace(_row("terminal_f1", once, "share", "higher", shared), why=why)]
+    return [*rows, replace(reading_of("terminal_f1", once, "share", "higher", shared), why=why)]
 
 
 def curves_of(scores: WindowScores, bed: Bed, model: str, suffix: str = "") -> list[dict[str, Any]]:
@@ -156,11 +169,19 @@ def kinds_of(prediction: Prediction, bed: Bed, model: str) -> list[dict[str, Any
     return rows
 
 
+def finals_of(
+    scores: WindowScores, weights: Float[np.ndarray, "resample window"], protocol: StateProtocol
+) -> Float[np.ndarray, " one_and_resamples"]:
+    """The final score: the data's own first, then the resamples'."""
+    both = (aggregate(scores, w, protocol).final for w in (all_once(scores), weights))
+    return np.concatenate(list(both))
+
+
 def _point(bed: Bed, scores: WindowScores) -> Totals:
     return aggregate(scores, all_once(scores), bed.protocol)
 
 
-def _row(
+def reading_of(
     metric: str,
     values: np.ndarray,
     unit: str,
@@ -168,7 +189,7 @@ def _row(
     shared: dict[str, Any],
     horizon: int | None = None,
 ) -> Reading:
-    """`values` holds the data's own value first, then the resamples'."""
+    """A reading and its interval; `values` holds the data's own first, then the resamples'."""
     low, high = bootstrap.interval(values[1:])
     return Reading(
         metric=metric,
@@ -182,20 +203,20 @@ def _row(
     )
 
 
-def _mean_row(
+def mean_reading(
     metric: str,
     each: np.ndarray,
     unit: str,
     direction: Literal["higher", "lower", "none"],
     weights: np.ndarray,
     shared: dict[str, Any],
-    horizon: int | None,
+    horizon: int | None = None,
 ) -> Reading:
     """Mean over windows; those without a finite value are left out, and said so."""
     each = np.where(np.isfinite(each), each, np.nan)
     once = bootstrap.weighted_mean(each, np.ones((1, len(each))))
     values = np.concatenate([once, bootstrap.weighted_mean(each, weights)])
-    row = _row(metric, values, unit, direction, shared, horizon)
+    row = reading_of(metric, values, unit, direction, shared, horizon)
     lost = int(np.isnan(each).sum())
     if not lost:
         return row
@@ -203,7 +224,7 @@ def _mean_row(
 
 
 def _final_of(name: str, values: np.ndarray, shared: dict[str, Any]) -> Reading:
-    return _row(f"final_{name}", values, "score", "none", shared)
+    return reading_of(f"final_{name}", values, "score", "none", shared)
 
 
 def _missing(metric: str, why: str, shared: dict[str, Any]) -> Reading:

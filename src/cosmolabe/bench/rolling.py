@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cosmolabe.bench.driving import CHUNK, imagine
-from cosmolabe.core.rollout import WorldModel
+from cosmolabe.core.episode import Windows
+from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.data.rollouts import Rollout, rollouts_of, write_rollouts
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import evaluation_windows
@@ -27,14 +30,9 @@ def roll(
     The windows are the judge's own for the same seed. Where the model fails, what it imagined is
     NaN, which the judge scores 0 and names.
     """
-    length = WINDOW + horizon
-    episodes, starts, _ = evaluation_windows(store, split, length, num_episodes, seed=seed)
-    if not len(episodes):
-        raise ValueError(
-            f"no episode of split '{split}' has {length} states; ask for a shorter horizon"
-        )
-    windows = store.windows(episodes, starts, length)
-    prediction, _ = imagine(model, windows.context(WINDOW), seed, chunk)
+    windows, prediction, _, _ = draw_and_imagine(
+        model, store, split, num_episodes, WINDOW + horizon, seed, chunk
+    )
     told: dict[str, Any] = {
         "game": store.game,
         "model": model.name,
@@ -44,3 +42,29 @@ def roll(
     if folder is not None:
         write_rollouts(Path(folder), windows, prediction, **told)
     return rollouts_of(windows, prediction, **told)
+
+
+def draw_and_imagine(
+    model: WorldModel,
+    store: Store,
+    split: str,
+    num_episodes: int,
+    num_frames: int,
+    seed: int = 0,
+    chunk: int = CHUNK,
+) -> tuple[Windows, Prediction, tuple[str, ...], np.ndarray]:
+    """Windows of `num_frames` states, what the model imagines after the first 8, and what failed.
+
+    That is, per window why it cannot be used (or ""), and the drawn episodes that are too short.
+    """
+    episodes, starts, skipped = evaluation_windows(
+        store, split, num_frames, num_episodes, seed=seed
+    )
+    if not len(episodes):
+        raise ValueError(
+            f"all {len(skipped)} episodes drawn from split '{split}' of {store.game} are shorter "
+            f"than {num_frames} states; ask for fewer frames, that is a shorter horizon"
+        )
+    windows = store.windows(episodes, starts, num_frames)
+    prediction, why = imagine(model, windows.context(WINDOW), seed, chunk)
+    return windows, prediction, why, skipped

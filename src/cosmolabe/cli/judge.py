@@ -99,10 +99,7 @@ class Judge(Verb):
                         judge_model(
                             model,
                             store,
-                            self.split,
-                            self.protocol,
                             num_episodes=self.episodes,
-                            per_episode=self.per_episode,
                             seed=self.seed,
                             curve_horizon=self.curve_horizon,
                             gap_split=self.gap,

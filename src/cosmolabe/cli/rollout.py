@@ -66,18 +66,12 @@ def imagine_into(
     seed: int,
 ) -> dict[str, Any]:
     """Write rollouts of `frames` frames; what was left out is counted."""
-    from cosmolabe.bench.driving import imagine
+    from cosmolabe.bench.rolling import draw_and_imagine
     from cosmolabe.data.rollouts import write_rollouts
-    from cosmolabe.data.windows import evaluation_windows
 
-    numbers, starts, skipped = evaluation_windows(store, split, frames, episodes, seed=seed)
-    if not len(numbers):
-        raise ValueError(
-            f"all {len(skipped)} episodes of '{split}' are shorter than {frames} frames; "
-            "ask for fewer --frames"
-        )
-    windows = store.windows(numbers, starts, frames)
-    prediction, why = imagine(model, windows.context(CONTEXT), seed)
+    windows, prediction, why, skipped = draw_and_imagine(
+        model, store, split, episodes, frames, seed
+    )
     write_rollouts(
         folder,
         windows,

@@ -7,34 +7,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.core.difference import VERDICTS, Difference
 from cosmolabe.core.record import read_json
 from cosmolabe.report.content import flat
 from cosmolabe.report.folder import number
 from cosmolabe.report.page import render, write_page
 
 COMPARISON = "comparison.json"
-VERDICTS = ("better", "worse", "unclear", "same")
 MOST_EPISODES = 10
 """Episodes shown at each end; comparison.json holds all."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One row: B (after) minus A (before) on the same windows, with its 95 % interval."""
-
-    game: str
-    metric: str
-    horizon: int | None
-    before: float
-    after: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_holm: float
-    verdict: str
-    """better, worse, same (no change that matters) or unclear (not told apart)."""
-    n: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +70,7 @@ def difference_of(row: Mapping[str, Any]) -> Difference:
         value = row.get(field.name)
         if field.type is float:
             values[field.name] = number(value)
-        elif field.type is str:
+        elif field.type is str or field.name == "verdict":
             values[field.name] = "" if value is None else str(value)
         else:
             known = math.isfinite(number(value))
