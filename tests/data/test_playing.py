@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from cosmolabe.core import parts
-from cosmolabe.data.playing import (
-    held_action,
-    parse_script,
-    play_script,
-    play_window,
-    save_gif,
-    save_sheet,
-)
+from cosmolabe.data.by_hand import held_action, play_window
+from cosmolabe.data.playing import parse_script, play_script, save_gif, save_sheet
 from cosmolabe.engine.game import Appearance
 from cosmolabe.games.pong import GAME as PONG
 from cosmolabe.games.racer import GAME as RACER

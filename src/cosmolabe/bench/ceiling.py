@@ -7,9 +7,10 @@ import numpy as np
 from cosmolabe.core.fields import PREDICTED
 from cosmolabe.core.rollout import Prediction
 from cosmolabe.core.seeds import seed_of
+from cosmolabe.data.dense import dense
 from cosmolabe.data.store import Store
 from cosmolabe.engine import kernels
-from cosmolabe.engine.game import TERMINATED, Game, layout_of
+from cosmolabe.engine.game import Game
 from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
 
 SURE = 10.0  # logit of a simulator that knows
@@ -49,7 +50,7 @@ def simulated(
     kernels.simulate(game.step, worlds, actions, constants, public, lengths)
     for rows, length in zip(public, lengths, strict=True):
         rows[length:] = rows[length - 1]
-    return _dense(game, public)
+    return _prediction(game, public)
 
 
 def _other_luck(
@@ -61,29 +62,12 @@ def _other_luck(
         world[COUNTER] = 0.0
 
 
-def _dense(game: Game, public: np.ndarray) -> Prediction:
+def _prediction(game: Game, public: np.ndarray) -> Prediction:
     """Compact rows as a prediction; the first row of each world, its present, is left out."""
-    layout, profile = layout_of(game), game.manifest.profile
-    flat = np.ascontiguousarray(public[:, 1:].reshape(-1, game.num_public))
-    slots = game.manifest.num_slots
-    states = np.zeros((len(flat), slots, profile.num_state), np.float32)
-    numbers = np.zeros((len(flat), len(profile.global_fields)), np.float32)
-    terminal = np.zeros(len(flat), bool)
-    kernels.expand(
-        flat,
-        layout.target,
-        layout.scale,
-        layout.template,
-        layout.wrap,
-        0,
-        states,
-        numbers,
-        terminal,
-    )
     batch, horizon = len(public), public.shape[1] - 1
-    over = (public[:, 1:, TERMINATED] != 0).astype(np.float32)
+    states, numbers, terminal = dense(game, public[:, 1:].reshape(-1, game.num_public))
     return Prediction(
-        states[:, :, list(PREDICTED)].reshape(batch, horizon, slots, profile.num_predicted),
+        states[:, :, list(PREDICTED)].reshape(batch, horizon, game.manifest.num_slots, -1),
         numbers.reshape(batch, horizon, -1),
-        SURE * (2 * over - 1),
+        SURE * (2 * terminal.reshape(batch, horizon).astype(np.float32) - 1),
     )

@@ -41,6 +41,7 @@ class Play(Verb):
         """Play, then say how it went."""
         from cosmolabe.core import parts  # lazily, as all below
         from cosmolabe.data import playing
+        from cosmolabe.data.by_hand import play_window
         from cosmolabe.engine.game import Appearance
 
         if self.out is not None and self.out.suffix.lower() not in (".png", ".gif"):
@@ -50,9 +51,7 @@ class Play(Verb):
         if self.script is None:
             if self.out is not None:
                 raise ValueError("a picture is made of a script; say --script heuristic, say")
-            played = playing.play_window(
-                game, self.seed, self.level, appearance=look, num_ticks=self.ticks
-            )
+            played = play_window(game, self.seed, self.level, appearance=look, num_ticks=self.ticks)
         else:
             played = playing.play_script(
                 game,

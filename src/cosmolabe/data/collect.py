@@ -15,14 +15,11 @@ from typing import Any
 from cosmolabe.core import parts
 from cosmolabe.core.record import plain, read_json, versions, write_json
 from cosmolabe.data.arrays import file_digest, read_arrays
-from cosmolabe.data.folder import INDEX, MANIFEST, RECORD, SCHEMA, SPLITS
+from cosmolabe.data.folder import INDEX, MANIFEST, RECORD, SCHEMA, SHARES, SPLITS
 from cosmolabe.data.players import shares_of
 from cosmolabe.data.shards import Plan, ShardPlan, collect_shard, is_whole, shard_plans
 from cosmolabe.data.store import Store, open_store
 from cosmolabe.engine.game import Game
-
-SHARES = {"train": 10, "val": 3, "test": 3}
-"""10 : 3 : 3 of the episodes (AutoWorldModel-Bench); its fourth split holds scenarios alone."""
 
 
 def collect(

@@ -6,8 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from cosmolabe.core.seeds import seed_of
+from cosmolabe.data.dense import dense
 from cosmolabe.engine import kernels
-from cosmolabe.engine.game import Game, Layout, layout_of
+from cosmolabe.engine.game import Game
 
 RANDOM_HOLD, MIXED_HOLD, HEURISTIC_HOLD = 8, 4, 2  # ticks of one decision
 MIXED_SLIPS, HEURISTIC_SLIPS = 0.3, 0.05  # share of a player's decisions left to chance
@@ -52,11 +53,6 @@ class Evidence:
         self.game = game
         self.num_worlds = num_worlds
         self.seeds = np.array([seed_of("conformance", game.name, k) for k in range(num_worlds)])
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Where public columns land."""
-        return layout_of(self.game)
 
     @cached_property
     def random(self) -> Play:
@@ -112,15 +108,7 @@ class Evidence:
 
     def dense(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """States (time, slot, state) and globals (time, global) of consecutive public rows."""
-        manifest, layout, length = self.game.manifest, self.layout, len(rows)
-        profile = manifest.profile
-        states = np.zeros((length, manifest.num_slots, profile.num_state), np.float32)
-        numbers = np.zeros((length, len(profile.global_fields)), np.float32)
-        kernels.expand(
-            np.ascontiguousarray(rows), layout.target, layout.scale, layout.template, layout.wrap,
-            0, states, numbers, np.zeros(length, bool),
-        )  # fmt: skip
-        return states, numbers
+        return dense(self.game, rows)[:2]
 
     @cached_property
     def samples(self) -> list[tuple[np.ndarray, np.ndarray]]:

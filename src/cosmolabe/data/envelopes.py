@@ -12,6 +12,7 @@ from cosmolabe.core.record import write_json, written_whole
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.arrays import refuse_link
 from cosmolabe.data.envelope import Frame, Tensoriser, detensorise, frame_of, frame_to_json
+from cosmolabe.data.folder import SHARES
 from cosmolabe.data.manifests import parse_json, read_manifest
 from cosmolabe.data.pack import PackedWriter
 from cosmolabe.data.store import Store, open_store
@@ -19,7 +20,6 @@ from cosmolabe.data.store import Store, open_store
 MAX_LINE = 1 << 22  # bytes
 MAX_FRAMES = 1 << 20  # of one episode
 SHOWN = 20  # complaints told in full
-SHARES = (("train", 10), ("val", 3), ("test", 3))
 
 
 @dataclass
@@ -93,8 +93,8 @@ def import_envelopes(
 
 def split_of(game: str, name: str) -> str:
     """The split of an imported episode, by its name alone: 10 : 3 : 3."""
-    place = seed_of("import", game, name) % sum(share for _, share in SHARES)
-    for split, share in SHARES:
+    place = seed_of("import", game, name) % sum(SHARES.values())
+    for split, share in SHARES.items():
         if place < share:
             return split
         place -= share

@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int64
 
-from cosmolabe.core.record import read_json
+from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.record import plain, read_json
 from cosmolabe.data.arrays import file_digest, refuse_link
 
 SPLITS = ("train", "val", "test", "scenario")
+SHARES = {"train": 10, "val": 3, "test": 3}
+"""10 : 3 : 3 of the episodes (AutoWorldModel-Bench); its fourth split holds scenarios alone."""
 RECORD, INDEX, MANIFEST = "record.json", "index.json", "manifest.json"
 SCHEMA = 1
 
@@ -116,6 +119,12 @@ def check_shard(folder: Path, row: dict[str, Any]) -> Path:
             f"{path} is not the file the index speaks of (checksum); {remedy(folder, path)}"
         )
     return path
+
+
+def fingerprint_of(record: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """Hash of a store: how it was made, the library versions apart, and what every shard holds."""
+    made = {name: value for name, value in record.items() if name != "versions"}
+    return fingerprint(plain(made), [row["xxh3"] for row in rows])
 
 
 def remedy(folder: Path, path: Path) -> str:

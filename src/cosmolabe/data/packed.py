@@ -12,8 +12,6 @@ from jaxtyping import Int64
 
 from cosmolabe.core.episode import Episode, Windows
 from cosmolabe.core.manifest import Manifest
-from cosmolabe.core.protocol import fingerprint
-from cosmolabe.core.record import plain
 from cosmolabe.data.arrays import read_arrays
 from cosmolabe.data.folder import (
     MANIFEST,
@@ -23,6 +21,7 @@ from cosmolabe.data.folder import (
     check_files,
     check_numbers,
     check_shard,
+    fingerprint_of,
     read_index,
     remedy,
     require,
@@ -71,8 +70,7 @@ class PackedStore:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of what every shard holds, in order."""
-        made = {name: value for name, value in self.record.items() if name != "versions"}
-        return fingerprint(plain(made), [row["xxh3"] for row in self.rows])
+        return fingerprint_of(self.record, self.rows)
 
     @property
     def max_error(self) -> float:

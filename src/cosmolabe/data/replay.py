@@ -11,7 +11,6 @@ from jaxtyping import Int64
 from cosmolabe.core import parts
 from cosmolabe.core.episode import Episode, Windows
 from cosmolabe.core.manifest import Manifest
-from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json
 from cosmolabe.data import shards
 from cosmolabe.data.arrays import refuse_link
@@ -24,6 +23,7 @@ from cosmolabe.data.folder import (
     check_files,
     check_numbers,
     check_shard,
+    fingerprint_of,
     read_index,
     remedy,
     require,
@@ -57,8 +57,7 @@ class ReplayStore:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of what every shard holds, in order."""
-        made = {name: value for name, value in self.record.items() if name != "versions"}
-        return fingerprint(plain(made), [row["xxh3"] for row in self.rows])
+        return fingerprint_of(self.record, self.rows)
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -20,11 +20,11 @@ from cosmolabe.data.damage import (
     damaged_play,
     with_entity,
 )
+from cosmolabe.data.dense import dense
 from cosmolabe.data.folder import Number
 from cosmolabe.data.pack import PackedWriter
 from cosmolabe.data.replay import ReplayStore
-from cosmolabe.engine import kernels
-from cosmolabe.engine.game import Appearance, Game, layout_of
+from cosmolabe.engine.game import Appearance, Game
 from cosmolabe.engine.render import characters_of, draw_frames
 
 
@@ -77,7 +77,7 @@ def twins(store: ReplayStore, number: Number, damage: Damage) -> Twins:
     level = store.record["level"]
     world = game.new_world(store.seed(number), level, store.constants)
     public = damaged_play(game, world, log, store.constants, damage)
-    damaged = _dense(game, public, true, damage)
+    damaged = _double(game, public, true, damage)
     return Twins(true, damaged, damage, look)
 
 
@@ -143,15 +143,8 @@ def effects(
     return rows
 
 
-def _dense(game: Game, public: np.ndarray, true: Episode, damage: Damage) -> Episode:
-    layout, profile = layout_of(game), game.manifest.profile
-    states = np.zeros((len(public), game.manifest.num_slots, profile.num_state), np.float32)
-    numbers = np.zeros((len(public), len(profile.global_fields)), np.float32)
-    terminal = np.zeros(len(public), bool)
-    kernels.expand(
-        public, layout.target, layout.scale, layout.template, layout.wrap, 0, states, numbers,
-        terminal,
-    )  # fmt: skip
+def _double(game: Game, public: np.ndarray, true: Episode, damage: Damage) -> Episode:
+    states, numbers, terminal = dense(game, public)
     if damage.kind == "vanish":
         slot = [s.name for s in game.manifest.slots].index(damage.entity)
         end = damage.onset + round(LONGEST_VANISH * damage.size)
