@@ -5,15 +5,13 @@ from typing import Any
 import numpy as np
 
 from cosmolabe.core.fields import PREDICTED
-from cosmolabe.core.rollout import Prediction
+from cosmolabe.core.rollout import SURE, Prediction
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.dense import dense
 from cosmolabe.data.store import Store
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import Game
 from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
-
-SURE = 10.0  # logit of a simulator that knows
 
 
 def has_worlds(store: Store) -> bool:

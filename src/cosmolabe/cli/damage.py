@@ -89,7 +89,7 @@ def _tensors(store: Any, kept: list, start: int, end: int) -> tuple:  # noqa: AN
     import numpy as np  # lazily, as all below
 
     from cosmolabe.core.fields import PREDICTED
-    from cosmolabe.core.rollout import Prediction
+    from cosmolabe.core.rollout import SURE, Prediction
 
     numbers = np.array([number for number, _ in kept])
     windows = store.windows(numbers, np.full(len(kept), start), end - start)
@@ -98,7 +98,9 @@ def _tensors(store: Any, kept: list, start: int, end: int) -> tuple:  # noqa: AN
     prediction = Prediction(
         np.stack([double.states[part][..., list(PREDICTED)] for double in doubles]),
         np.stack([double.globals[part] for double in doubles]),
-        np.stack([np.where(double.terminal[part], 9, -9) for double in doubles]).astype(np.float32),
+        np.stack([np.where(double.terminal[part], SURE, -SURE) for double in doubles]).astype(
+            np.float32
+        ),
     )
     return windows, prediction
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from cosmolabe.core.fields import ALIVE, NUM_HISTORY
 from cosmolabe.core.manifest import Manifest, Masks
 from cosmolabe.core.rollout import Context
 
@@ -68,14 +69,14 @@ def rebuild_motion(
     A delta is 0 where the entity was dead at either end: being born is no motion.
     """
     out = states.copy()
-    history = manifest.profile.num_state - 4
+    history = manifest.profile.num_state - NUM_HISTORY
     masks = manifest.masks()
     out[:, :, history:] = 0
     for lag in (1, 2):
         newer, older = slice(1, None), slice(None, -1)
         delta = out[newer, :, :2] - out[older, :, :2]
-        delta = np.where(masks.wrap, delta - np.round(delta), delta)
-        both = (out[newer, :, 2] > 0.5) & (out[older, :, 2] > 0.5)
+        delta = np.where(masks.wrap, delta - np.floor(delta + np.float32(0.5)), delta)
+        both = (out[newer, :, ALIVE] > 0.5) & (out[older, :, ALIVE] > 0.5)
         delta = np.where(both[..., None], delta, 0)
         column = history + 2 * (lag - 1)
         out[lag:, :, column : column + 2] = delta[: len(out) - lag]

@@ -74,8 +74,9 @@ ACTION_FIELDS = {
 
 X, Y, ALIVE, VX, VY = range(5)
 FIELDS_START = 5  # first game field in a state row
-HISTORY_START = FIELDS_START + len(GAME_FIELDS)
-PREDICTED = (0, 1, 2, *range(FIELDS_START, HISTORY_START))
+NUM_HISTORY = len(HISTORY)  # columns at the end of a state row, in every profile
+HISTORY_START = FIELDS_START + len(GAME_FIELDS)  # in `awm`
+PREDICTED = (X, Y, ALIVE, *range(FIELDS_START, HISTORY_START))
 """State columns a world model predicts: x, y, alive and the game fields (17 in `awm`)."""
 
 REGISTRY_COLUMNS = (
@@ -109,7 +110,7 @@ class Profile:
     @property
     def num_state(self) -> int:
         """Columns of a state row (23 in `awm`)."""
-        return len(CORE_STATE) + len(self.game_fields) + len(HISTORY)
+        return len(CORE_STATE) + len(self.game_fields) + NUM_HISTORY
 
     @property
     def state_columns(self) -> tuple[str, ...]:
@@ -119,7 +120,7 @@ class Profile:
     @property
     def num_predicted(self) -> int:
         """Columns of a predicted row: x, y, alive and the game fields (17 in `awm`)."""
-        return 3 + len(self.game_fields)
+        return ALIVE + 1 + len(self.game_fields)
 
 
 AWM = Profile()

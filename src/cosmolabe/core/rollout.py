@@ -47,6 +47,10 @@ class Context:
         )
 
 
+SURE = 10.0
+"""Terminal logit of whoever knows how it is (our choice): + over, - not over."""
+
+
 @dataclass(frozen=True)
 class Prediction:
     """What a world model imagines for steps 1..H."""

@@ -5,11 +5,8 @@ import numpy as np
 from cosmolabe.core.fields import ALIVE, VX, VY
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.model import ModelPart
-from cosmolabe.core.rollout import Context, Prediction
+from cosmolabe.core.rollout import SURE, Context, Prediction
 from cosmolabe.nets.features import next_state, predicted_columns
-
-NOT_OVER = -10.0
-"""Terminal logit of a model that never expects the end."""
 
 
 class ConstantVelocity:
@@ -37,7 +34,7 @@ class ConstantVelocity:
         return Prediction(
             states=np.stack(frames, axis=1),
             globals=np.repeat(np.nan_to_num(context.globals[:, -1:]), horizon, axis=1),
-            terminal=np.full((len(context), horizon), NOT_OVER, np.float32),
+            terminal=np.full((len(context), horizon), -SURE, np.float32),
         )
 
 

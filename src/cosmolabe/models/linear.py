@@ -10,18 +10,13 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from cosmolabe.core.fields import ALIVE, KINDS, VX, VY
+from cosmolabe.core.fields import ALIVE, SHAPES, SIZES, VX, VY
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.model import ModelPart
 from cosmolabe.core.rollout import Context, Prediction
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import training_batches
-from cosmolabe.nets.checkpoints import (
-    CheckpointConfig,
-    manifest_fingerprint,
-    read_checkpoint,
-    write_checkpoint,
-)
+from cosmolabe.nets.checkpoints import config_of, read_checkpoint, write_checkpoint
 from cosmolabe.nets.features import next_state, predicted_columns, wrapped
 from cosmolabe.nets.recipe import TrainConfig
 
@@ -29,7 +24,6 @@ WINDOWS, LENGTH = 2048, 8
 """Training windows and their states; each gives LENGTH - 1 transitions."""
 RIDGE = 1e-3
 """Penalty per transition, on features scaled to spread 1 (our choice)."""
-SIZES = slice(len(KINDS) + 4, len(KINDS) + 7)  # radius and half sizes in a registry row
 TERMINAL_GAIN = 8.0
 """A fitted chance of the end of 0..1 becomes a logit of -4..4."""
 
@@ -44,7 +38,9 @@ class Linear:
         self.manifest, self.size, self.seed, self.steps = manifest, size, seed, 0
         profile = manifest.profile
         num_frame = len(profile.action_fields) + len(profile.global_fields)
-        num_entity = 1 + profile.num_state + len(range(*SIZES.indices(99))) + num_frame
+        num_entity = 1 + profile.num_state + len(SIZES) + num_frame
+        start = len(profile.kinds) + len(SHAPES)
+        self.sizes = slice(start, start + len(SIZES))  # radius and half sizes in a registry row
         self.numbers = {
             "entity": np.zeros((len(profile.kinds), num_entity, profile.num_predicted), np.float32),
             "frame": np.zeros((1 + num_frame, len(profile.global_fields) + 1), np.float32),
@@ -79,7 +75,7 @@ class Linear:
         self, state: np.ndarray, registry: np.ndarray, frame: np.ndarray, wrap: np.ndarray
     ) -> np.ndarray:
         """Predicted columns after one state, clipped to what training has seen."""
-        features = entity_features(state, registry, frame)
+        features = entity_features(state, registry[..., self.sizes], frame)
         kind = registry[..., : len(self.numbers["entity"])].argmax(-1)
         out = np.zeros((*state.shape[:2], self.manifest.profile.num_predicted), np.float32)
         for k in np.unique(kind):
@@ -102,7 +98,7 @@ class Linear:
         shape = now.shape[:3]
         frame = frame_features(numbers, windows.actions[:, :-1])
         registry = np.broadcast_to(windows.registry[:, None], (*shape, windows.registry.shape[-1]))
-        features = entity_features(now, registry, frame)
+        features = entity_features(now, registry[..., self.sizes], frame)
         target = predicted_columns(after) - predicted_columns(now)
         step = wrapped(after[..., :2] - now[..., :2], masks.wrap)
         target[..., :2] = step - now[..., [VX, VY]]
@@ -146,17 +142,7 @@ class Linear:
 
     def save(self, folder: Path, data: str = "", recipe: dict | None = None) -> None:
         """Write a checkpoint folder."""
-        config = CheckpointConfig(
-            model=self.name,
-            size=self.size,
-            game=self.manifest.game,
-            manifest=manifest_fingerprint(self.manifest),
-            window=self.window,
-            seed=self.seed,
-            steps=self.steps,
-            data=data,
-            recipe=recipe or {},
-        )
+        config = config_of(self, self.window, data, recipe)
         write_checkpoint(Path(folder), config, self.numbers)
 
 
@@ -170,12 +156,12 @@ def frame_features(
 
 def entity_features(
     state: Float[np.ndarray, "*batch slot state"],
-    registry: Float[np.ndarray, "*batch slot registry"],
+    sizes: Float[np.ndarray, "*batch slot size"],
     frame: Float[np.ndarray, "*batch frame"],
 ) -> Float[np.ndarray, "*batch slot feature"]:
     """State, sizes and the frame's features of every slot."""
     shared = np.broadcast_to(frame[..., None, :], (*state.shape[:-1], frame.shape[-1]))
-    return np.concatenate([state, registry[..., SIZES], shared], axis=-1)
+    return np.concatenate([state, sizes, shared], axis=-1)
 
 
 def ridge(

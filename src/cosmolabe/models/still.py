@@ -4,11 +4,8 @@ import numpy as np
 
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.model import ModelPart
-from cosmolabe.core.rollout import Context, Prediction
+from cosmolabe.core.rollout import SURE, Context, Prediction
 from cosmolabe.nets.features import predicted_columns
-
-NOT_OVER = -10.0
-"""Terminal logit of a model that never expects the end."""
 
 
 class Still:
@@ -23,7 +20,7 @@ class Still:
         return Prediction(
             states=np.repeat(states, horizon, axis=1),
             globals=np.repeat(np.nan_to_num(context.globals[:, -1:]), horizon, axis=1),
-            terminal=np.full((len(context), horizon), NOT_OVER, np.float32),
+            terminal=np.full((len(context), horizon), -SURE, np.float32),
         )
 
 

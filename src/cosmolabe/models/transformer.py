@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cosmolabe.core.fields import ALIVE, FIELDS_START, HISTORY_START, VX
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, VX
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.model import ModelPart
 from cosmolabe.nets.batches import Batch
@@ -167,9 +167,9 @@ class Transformer(Imagination):
         alive = states[..., ALIVE : ALIVE + 1]
         place = states[..., :2]
         waves = torch.cat([place * (2 * torch.pi * k) for k in WAVES], -1)
-        moves = torch.cat([states[..., VX : VX + 2], states[..., HISTORY_START:]], -1)
+        moves = torch.cat([states[..., VX : VX + 2], states[..., -NUM_HISTORY:]], -1)
         moves = (moves / self.speed.repeat(3)).clamp(-8, 8)
-        fields = states[..., FIELDS_START:HISTORY_START]
+        fields = states[..., FIELDS_START:-NUM_HISTORY]
         quarters = fields * (torch.pi / 2)  # tells directions and other small numbers apart
         fields = (fields - self.field_mean) / self.field_scale
         fields = torch.cat([fields, quarters.sin(), quarters.cos()], -1)
@@ -232,7 +232,7 @@ class Transformer(Imagination):
         return Likely(
             positions=moved + leap * (spot + 0.5 - moved),
             alive=10 * alive[..., 0] + torch.where(was_alive[..., 0], 4.0, -4.0),
-            fields=states[..., FIELDS_START:HISTORY_START] + fields * self.field_scale,
+            fields=states[..., FIELDS_START:-NUM_HISTORY] + fields * self.field_scale,
             globals=dreamt.globals + frame[..., :-1] * self.global_step,
             terminal=10 * frame[..., -1] - 6,
         )

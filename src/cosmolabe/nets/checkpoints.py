@@ -42,6 +42,26 @@ class CheckpointConfig:
     schema: int = SCHEMA
 
 
+def config_of(
+    model: Any,  # noqa: ANN401 - any model of `models/` that learns
+    window: int,
+    data: str,
+    recipe: Mapping[str, Any] | None,
+) -> CheckpointConfig:
+    """The config of a model as it stands; it looks `window` frames back."""
+    return CheckpointConfig(
+        model=model.name,
+        size=model.size,
+        game=model.manifest.game,
+        manifest=manifest_fingerprint(model.manifest),
+        window=window,
+        seed=model.seed,
+        steps=model.steps,
+        data=data,
+        recipe=recipe or {},
+    )
+
+
 def manifest_fingerprint(manifest: Manifest) -> str:
     """16 hex digits that change when anything in the manifest does."""
     return fingerprint(manifest)

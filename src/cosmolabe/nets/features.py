@@ -11,13 +11,11 @@ from typing import Any
 
 from jaxtyping import Bool, Float
 
-from cosmolabe.core.fields import ALIVE, FIELDS_START, HISTORY_START
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY
 
 MARGIN = 0.05
 """How far beyond the world's edge a predicted entity may stand, shares of the world (our choice):
 balls and rocks leave the screen by their radius before they are gone."""
-
-HISTORY = 4  # columns at the end of a state row: dx1, dy1, dx2, dy2
 
 
 def library(array: Any) -> Any:  # noqa: ANN401 - numpy or torch, whichever the array is of
@@ -47,7 +45,7 @@ def place(
 def predicted_columns(states: Float[Any, "*shape state"]) -> Float[Any, "*shape predicted"]:
     """The columns x, y, alive and game fields of state rows."""
     xp = library(states)
-    fields = states[..., FIELDS_START : states.shape[-1] - HISTORY]
+    fields = states[..., FIELDS_START:-NUM_HISTORY]
     return xp.concatenate([states[..., : ALIVE + 1], fields], axis=-1)
 
 
@@ -71,9 +69,11 @@ def next_state(
     moved = alive & (last[..., ALIVE : ALIVE + 1] > 0.5)
     delta = wrapped(positions - last[..., :2], wrap)
     delta = xp.where(moved, delta, xp.zeros_like(delta))
-    older = last[..., last.shape[-1] - HISTORY : last.shape[-1] - HISTORY + 2]
+    older = last[..., -NUM_HISTORY : 2 - NUM_HISTORY]
     alive = xp.where(alive, xp.ones_like(delta[..., :1]), xp.zeros_like(delta[..., :1]))
-    return xp.concatenate([positions, alive, delta, predicted[..., 3:], delta, older], axis=-1)
+    return xp.concatenate(
+        [positions, alive, delta, predicted[..., ALIVE + 1 :], delta, older], axis=-1
+    )
 
 
-assert HISTORY_START + HISTORY == 23, "the rebuild relies on x, y, alive, vx, vy standing first"
+assert (ALIVE, FIELDS_START) == (2, 5), "the rebuild relies on x, y, alive, vx, vy standing first"

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cosmolabe.core.fields import ALIVE
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.features import next_state, wrapped
@@ -150,7 +150,7 @@ class Imagination(nn.Module):
         alive = truth[..., ALIVE]
         share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
         gap = wrapped(likely.positions - truth[..., :2], batch.wrap).abs().sum(-1)
-        off = likely.fields - truth[..., 5 : 5 + likely.fields.shape[-1]]
+        off = likely.fields - truth[..., FIELDS_START:-NUM_HISTORY]
         off = torch.where(self.field_turns, off - off.detach().round(), off).abs()
         off = (off / self.field_scale * self.field_used).sum(-1)
         drift = ((likely.globals - numbers) / self.global_step).abs().clamp(max=10)

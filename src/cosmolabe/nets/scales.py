@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cosmolabe.core.episode import Windows
-from cosmolabe.core.fields import ALIVE, FIELDS_START, HISTORY_START
-from cosmolabe.nets.features import HISTORY, wrapped
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY
+from cosmolabe.nets.features import wrapped
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def measure(windows: Windows) -> Scales:
     alive = (states[..., ALIVE] > 0.5) & np.broadcast_to(
         chosen if chosen.ndim == 1 else chosen[:, None], states.shape[:3]
     )
-    steps_taken = states[..., HISTORY_START : HISTORY_START + 2][alive]
+    steps_taken = states[..., -NUM_HISTORY : 2 - NUM_HISTORY][alive]
     lag = min(10, states.shape[1] - 1)
     far = wrapped(states[:, lag:, :, :2] - states[:, :-lag, :, :2], masks.wrap)
     far = np.abs(far[alive[:, lag:] & alive[:, :-lag]]).sum(-1)
-    fields = states[..., FIELDS_START : states.shape[-1] - HISTORY][alive]
+    fields = states[..., FIELDS_START:-NUM_HISTORY][alive]
     numbers = np.nan_to_num(windows.globals)
     steps = np.diff(numbers, axis=1).reshape(-1, numbers.shape[-1])
     numbers = numbers.reshape(-1, numbers.shape[-1])

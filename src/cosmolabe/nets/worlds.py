@@ -11,9 +11,8 @@ from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.rollout import Context, Prediction
 from cosmolabe.nets.batches import Batch, context_batch, moving_slots
 from cosmolabe.nets.checkpoints import (
-    CheckpointConfig,
     check_tensors,
-    manifest_fingerprint,
+    config_of,
     read_checkpoint,
     write_checkpoint,
 )
@@ -104,17 +103,7 @@ class NetworkWorld:
 
     def save(self, folder: Path, data: str = "", recipe: dict | None = None) -> None:
         """Write a checkpoint folder."""
-        config = CheckpointConfig(
-            model=self.name,
-            size=self.size,
-            game=self.manifest.game,
-            manifest=manifest_fingerprint(self.manifest),
-            window=self.network.window,
-            seed=self.seed,
-            steps=self.steps,
-            data=data,
-            recipe=recipe or {},
-        )
+        config = config_of(self, self.network.window, data, recipe)
         write_checkpoint(Path(folder), config, self.tensors())
 
 
