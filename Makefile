@@ -5,7 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= passive
-export PYTHONWARNINGS ?= default
 
 .PHONY: demo test lint bench clean setup
 
