@@ -1,4 +1,7 @@
-"""`make bench`: every comparison, printed and written to benchmarks/out/results.json."""
+"""`make bench`: every comparison, printed and written to benchmarks/out/results.json.
+
+`python -m benchmarks NAME …` runs some files only; `--docs` also writes docs/speed.md.
+"""
 
 import importlib
 import os
@@ -16,10 +19,26 @@ from cosmolabe.core.record import versions, write_json
 
 PARTS = ("simulation", "drawing", "windows", "regenerate", "models")
 OUT = Path(__file__).parent / "out"
+DOCS = Path(__file__).parent.parent / "docs" / "speed.md"
+PAGE = """# Speed
+
+Written by `python -m benchmarks --docs` (`make bench` without it). Ours and each peer take turns in one process on
+one core, so a busy machine slows both; each ratio is the median over rounds of ours ÷ the peer's in the same round. Absolute
+numbers differ between machines and between runs (±30 % here); only the ratios mean something. A ✗ is a target
+missed; a row without a target only informs.
+
+| what | ours | peer | peer's | ratio | target | unit | note |
+|---|---|---|---|---|---|---|---|
+{rows}
+
+Machine: {machine}.
+"""
 
 
 def main(chosen: list[str]) -> int:
     """Run the chosen files (all by default); 1 if anything could not be measured."""
+    to_docs = "--docs" in chosen
+    chosen = [part for part in chosen if part != "--docs"]
     unknown = sorted(set(chosen) - set(PARTS))
     if unknown:
         print(f"no benchmark named {unknown}; have {list(PARTS)}", file=sys.stderr)
@@ -36,10 +55,30 @@ def main(chosen: list[str]) -> int:
         write_json(OUT / "results.json", rows)
         write_json(OUT / "versions.json", versions())
     _show(rows)
+    if to_docs:
+        DOCS.write_text(_page(rows), encoding="utf-8")
     not_run = [row.name for row in rows if row.note.startswith("NOT RUN")]
     if not_run:
         print(f"not measured: {not_run}", file=sys.stderr)
     return 1 if not_run else 0
+
+
+def _page(rows: list[Row]) -> str:
+    lines = []
+    for row in rows:
+        met = (
+            ""
+            if row.target is None
+            else f"{'✓' if row.ratio >= row.target else '✗'} {row.target:.2g}"
+        )
+        numbers = f"{_short(row.ours)} | {row.peer_name} | {_short(row.peer)} | {row.ratio:.2f}"
+        lines.append(f"| {row.name} | {numbers} | {met} | {row.unit} | {row.note} |")
+    machine = ", ".join(f"{name} {version}" for name, version in versions().items())
+    return PAGE.format(rows="\n".join(lines), machine=f"{os.cpu_count()} cores, {machine}")
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def _show(rows: list[Row]) -> None:
@@ -48,9 +87,9 @@ def _show(rows: list[Row]) -> None:
         met = "" if row.target is None else ("✓ " if row.ratio >= row.target else "✗ ")
         table.add_row(
             row.name,
-            f"{row.ours:,.0f}",
+            _short(row.ours),
             row.peer_name,
-            f"{row.peer:,.0f}",
+            _short(row.peer),
             f"{row.ratio:.2f}",
             met + ("" if row.target is None else f"{row.target:g}"),
             row.unit,
