@@ -127,7 +127,7 @@ def judge(
 ) -> "list[Reading]":
     """Readings of rollouts (a folder of them, or a list), by each judge in turn."""
     from cosmolabe.core import parts
-    from cosmolabe.data.rollouts import read_rollouts
+    from cosmolabe.data.rollout_folder import read_rollouts
 
     if isinstance(rollouts, (str, Path)):
         rollouts = read_rollouts(Path(rollouts))

@@ -8,7 +8,7 @@ import pytest
 
 import cosmolabe
 from cosmolabe.data.collect import collect
-from cosmolabe.data.rollouts import INDEX, read_rollouts
+from cosmolabe.data.rollout_folder import INDEX, read_rollouts
 
 
 @pytest.fixture(scope="module")

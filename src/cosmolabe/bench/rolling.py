@@ -8,7 +8,8 @@ import numpy as np
 from cosmolabe.bench.driving import CHUNK, imagine
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.rollout import Prediction, WorldModel
-from cosmolabe.data.rollouts import Rollout, rollouts_of, write_rollouts
+from cosmolabe.data.rollout_folder import write_rollouts
+from cosmolabe.data.rollouts import Rollout, rollouts_of
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import evaluation_windows
 

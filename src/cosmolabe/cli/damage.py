@@ -42,7 +42,7 @@ class Damage(Verb):
         """Play each episode and its damaged double; keep where both go on long enough."""
         from cosmolabe.data.damage import Damage as Harm  # lazily, as all below
         from cosmolabe.data.replay import ReplayStore
-        from cosmolabe.data.rollouts import write_rollouts
+        from cosmolabe.data.rollout_folder import write_rollouts
         from cosmolabe.data.store import open_store
         from cosmolabe.data.twins import twins
 

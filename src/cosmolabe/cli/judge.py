@@ -118,7 +118,7 @@ class Judge(Verb):
             write_jsonl,
             write_readings,
         )
-        from cosmolabe.data.rollouts import read_rollouts
+        from cosmolabe.data.rollout_folder import read_rollouts
         from cosmolabe.judges.state import judge
 
         rollouts = [item for path in self.paths for item in read_rollouts(path)]

@@ -67,7 +67,7 @@ def imagine_into(
 ) -> dict[str, Any]:
     """Write rollouts of `frames` frames; what was left out is counted."""
     from cosmolabe.bench.rolling import draw_and_imagine
-    from cosmolabe.data.rollouts import write_rollouts
+    from cosmolabe.data.rollout_folder import write_rollouts
 
     windows, prediction, why, skipped = draw_and_imagine(
         model, store, split, episodes, frames, seed
