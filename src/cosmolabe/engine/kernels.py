@@ -1,27 +1,29 @@
 """Runs any game's rules over a batch of worlds, and turns compact rows into dense tensors.
 
-The game's kernels come in as first-class functions: one driver, compiled once, serves all games
-and calls the very same `step` whether one world runs or four thousand.
+The game's kernels come in by their address: one driver, compiled once, serves all games and calls
+the very same `step` whether one world runs or four thousand.
 """
 
 import numpy as np
 from numba import njit, types
 
-from cosmolabe.core.fields import FIELDS_START
-from cosmolabe.engine.compiling import rule
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY
+from cosmolabe.engine.compiling import driver, rule, taken_as
 from cosmolabe.engine.game import SKIP, TERMINATED
 from cosmolabe.engine.rng import uniform_at
 
-_WORLD, _NUMBERS = types.float64[::1], types.float64[::1]
-_STEP = types.FunctionType(types.void(_WORLD, types.int64, _NUMBERS))
-_RESET = _STEP
-_DECIDE = types.FunctionType(types.int64(_WORLD, _NUMBERS, _NUMBERS))
-_WORLDS = types.float64[:, ::1]
-_PUBLIC = types.float32[:, :, ::1]
+WORLD, NUMBERS = types.float64[::1], types.float64[::1]
+STEP = types.FunctionType(types.void(WORLD, types.int64, NUMBERS))
+DECIDE = types.FunctionType(types.int64(WORLD, NUMBERS, NUMBERS))
+WORLDS = types.float64[:, ::1]
+PUBLIC = types.float32[:, :, ::1]
+RULE = types.int64  # the address of a game's kernel
+step_at, decide_at = taken_as(STEP), taken_as(DECIDE)
 
 
+@driver(STEP)
 @njit(
-    types.void(_STEP, _WORLDS, types.uint8[:, ::1], _WORLDS, _PUBLIC, types.int64[::1]),
+    types.void(RULE, WORLDS, types.uint8[:, ::1], WORLDS, PUBLIC, types.int64[::1]),
     cache=True,
     nogil=True,
 )
@@ -31,6 +33,7 @@ def simulate(step, worlds, actions, parameters, public, lengths):
     `parameters` has one row for all worlds or one for each. lengths[b] counts the states written,
     the first included; a world stops where it terminates.
     """
+    step = step_at(step)
     num_columns = public.shape[2]
     shared = parameters.shape[0] == 1
     for b in range(worlds.shape[0]):
@@ -47,9 +50,11 @@ def simulate(step, worlds, actions, parameters, public, lengths):
         lengths[b] = t + 1
 
 
-@njit(types.void(_STEP, _WORLDS, types.uint8[:, ::1], _WORLDS), cache=True, nogil=True)
+@driver(STEP)
+@njit(types.void(RULE, WORLDS, types.uint8[:, ::1], WORLDS), cache=True, nogil=True)
 def advance(step, worlds, actions, parameters):
     """Play given actions without writing states; worlds (B, D) change in place."""
+    step = step_at(step)
     shared = parameters.shape[0] == 1
     for b in range(worlds.shape[0]):
         world = worlds[b]
@@ -60,18 +65,19 @@ def advance(step, worlds, actions, parameters):
             step(world, np.int64(actions[b, t]), constants)
 
 
+@driver(STEP, DECIDE)
 @njit(
     types.void(
-        _STEP,
-        _DECIDE,
-        _WORLDS,
-        _WORLDS,
+        RULE,
+        RULE,
+        WORLDS,
+        WORLDS,
         types.uint64[:, ::1],
         types.int64,
         types.float64,
         types.int64,
         types.uint8[:, ::1],
-        _WORLDS,
+        WORLDS,
         types.int64,
         types.int64[::1],
     ),
@@ -92,12 +98,15 @@ def play(
     keyframe_every,
     lengths,
 ):
-    """Let a player choose. Each decision stands for `hold` ticks; with chance `randomness` it is
-    drawn evenly from all actions (1 makes the random player), else `decide` makes it.
+    """Let a player choose.
+
+    Each decision stands for `hold` ticks; with chance `randomness` it is drawn evenly from all
+    actions (1 makes the random player), else `decide` makes it.
 
     actions (B, T) and lengths (B,) (states, the first included) are written; keyframes
     (B * ceil(T / keyframe_every), D) gets the whole world at t = 0, keyframe_every, ...
     """
+    step, decide = step_at(step), decide_at(decide)
     num_ticks = actions.shape[1]
     per_world = (num_ticks + keyframe_every - 1) // keyframe_every
     shared = parameters.shape[0] == 1
@@ -133,7 +142,7 @@ def play(
 def _fill_history(public, target, scale, wraps, skip, c, slot, column, states, history):
     alive = -1
     for k in range(target.shape[0]):
-        if target[k] == slot * states.shape[2] + 2:
+        if target[k] == slot * states.shape[2] + ALIVE:
             alive = k
     for t in range(skip, public.shape[0]):
         for lag in range(1, 3):
@@ -173,7 +182,7 @@ def expand(public, target, scale, template, wrap, skip, states, numbers, termina
     entity was dead at either end.
     """
     num_slots, num_state = template.shape
-    history = num_state - 4
+    history = num_state - NUM_HISTORY
     for t in range(skip, public.shape[0]):
         out = t - skip
         flat = states[out].reshape(num_slots * num_state)

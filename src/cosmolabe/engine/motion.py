@@ -31,18 +31,3 @@ def boxes_meet(ax, ay, a_half_width, a_half_height, bx, by, b_half_width, b_half
     return (
         abs(ax - bx) < a_half_width + b_half_width and abs(ay - by) < a_half_height + b_half_height
     )
-
-
-@rule
-def discs_meet(ax, ay, a_radius, bx, by, b_radius):
-    """Whether two discs overlap."""
-    dx, dy, reach = ax - bx, ay - by, a_radius + b_radius
-    return dx * dx + dy * dy < reach * reach
-
-
-@rule
-def disc_meets_box(x, y, radius, bx, by, half_width, half_height):
-    """Whether a disc and a box overlap."""
-    dx = max(abs(x - bx) - half_width, 0.0)
-    dy = max(abs(y - by) - half_height, 0.0)
-    return dx * dx + dy * dy < radius * radius

@@ -13,8 +13,7 @@ KEY_LOW, KEY_HIGH, COUNTER = -3, -2, -1  # places in the world vector
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
-_32, _11, _5, _6 = np.uint64(32), np.uint64(11), np.uint64(5), np.uint64(6)
-_26 = np.uint64(26)
+_32, _5, _6 = np.uint64(32), np.uint64(5), np.uint64(6)
 _TWO_53 = 1.0 / 9007199254740992.0
 
 

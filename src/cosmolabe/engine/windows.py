@@ -1,15 +1,18 @@
 """Dense windows straight from keyframes: replay to the start, play on, write the tensors once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, types
 
-from cosmolabe.engine.compiling import rule
+from cosmolabe.core.fields import ALIVE, NUM_HISTORY
+from cosmolabe.engine.compiling import driver, rule, taken_as
 from cosmolabe.engine.game import SKIP, TERMINATED, Layout
-from cosmolabe.engine.kernels import _NUMBERS, _STEP, _WORLDS
+from cosmolabe.engine.kernels import NUMBERS, RULE, STEP, WORLDS, step_at
 
 _LATE = types.FunctionType(types.boolean(types.float32[::1]))
+_late_at = taken_as(_LATE)
 _COUNTS = types.int64[::1]
 _PLACES = types.int64[:, ::1]
 
@@ -35,7 +38,7 @@ def alive_columns(layout: Layout, num_state: int) -> np.ndarray:
     """Per public column, which public column tells whether its entity lives; -1 where none does."""
     column_at = {int(place): column for column, place in enumerate(layout.target)}
     found = [
-        column_at.get(int(place) // num_state * num_state + 2, -1) if place >= 0 else -1
+        column_at.get(int(place) // num_state * num_state + ALIVE, -1) if place >= 0 else -1
         for place in layout.target
     ]
     return np.array(found, np.int64)
@@ -51,7 +54,7 @@ def plan_windows(layout: Layout, num_state: int) -> WindowPlan:
     for column, place in states:
         slot, axis = divmod(place, num_state)
         if axis < 2:
-            newest = slot * num_state + num_state - 4 + axis
+            newest = (slot + 1) * num_state - NUM_HISTORY + axis
             moving.append((column, newest, int(living[column]), int(layout.wrap[axis])))
     return WindowPlan(
         template=layout.template.reshape(-1),
@@ -62,7 +65,7 @@ def plan_windows(layout: Layout, num_state: int) -> WindowPlan:
     )
 
 
-def _table(rows: list[tuple[int, ...]], width: int) -> np.ndarray:
+def _table(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray:
     return np.ascontiguousarray(np.array(rows, np.int64).reshape(-1, width).T)
 
 
@@ -123,24 +126,25 @@ def _write_motion(states, row, public, skip, moving, scale):
                 states[row, t + 1, place + 2] = delta
 
 
+@driver(STEP)
 @njit(
     types.void(
-        _STEP,
-        _WORLDS,
+        RULE,
+        WORLDS,
         _COUNTS,
         _COUNTS,
         _COUNTS,
         types.uint8[::1],
         _COUNTS,
         _COUNTS,
-        _NUMBERS,
+        NUMBERS,
         types.float32[:, ::1],
         types.float32[::1],
         _PLACES,
         _PLACES,
         _PLACES,
-        _NUMBERS,
-        _NUMBERS,
+        NUMBERS,
+        NUMBERS,
         types.float32[:, ::1],
         types.float32[:, :, ::1],
         types.float32[:, :, ::1],
@@ -184,6 +188,7 @@ def cut_windows(
     caller knows that the episode is long enough. `world` (D,) and `public` (L + 2, P) are scratch:
     without allocation there is no reference counting.
     """
+    step = step_at(step)
     length = states.shape[1]
     for m in range(key_rows.shape[0]):
         for c in range(world.shape[0]):
@@ -208,9 +213,11 @@ def cut_windows(
         _write_motion(states, row, public, skip, moving, scale)
 
 
-@njit(types.void(_LATE, types.float32[:, :, ::1], _COUNTS, _COUNTS), cache=True, nogil=True)
+@driver(_LATE)
+@njit(types.void(RULE, types.float32[:, :, ::1], _COUNTS, _COUNTS), cache=True, nogil=True)
 def count_late(late, public, lengths, counts):
     """How many of each episode's states belong to the late game; public (B, T, P)."""
+    late = _late_at(late)
     for b in range(public.shape[0]):
         counts[b] = 0
         for t in range(lengths[b]):
