@@ -1,7 +1,9 @@
 """The Gymnasium environments: checked by Gymnasium itself, and the batch equals the single ones."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -33,6 +35,17 @@ def test_a_fresh_process_can_make_an_environment_by_module_and_name():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert int(printed) == gymnasium.make(PONG_ID).reset(seed=3)[1]["seed"]
+
+
+def test_the_guide_is_a_script_that_runs_by_itself(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    (tmp_path / "script.py").write_text(block + "print(picture.shape, rewards.shape)\n")
+    printed = subprocess.run(
+        [sys.executable, "-W", "error", "script.py"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert printed == "(224, 224, 3) (64,)\n"
 
 
 def test_registering_twice_changes_nothing():

@@ -22,7 +22,7 @@ class Coverage:
     """Share of episodes that reach it."""
     median_length: float
     terminated: float
-    """Share of episodes that the rules ended, the rest ran out of ticks."""
+    """Share of episodes that the rules, the game's own clock included, ended; the rest were cut."""
     schema: int = 1
 
 

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How a model is trained. Bytes are equal where `seconds` is None: steps alone then decide."""
+    """How a model is trained; numbers without a source are our choices.
+
+    Bytes are equal where `seconds` is None: steps alone then decide.
+    """
 
     steps: int | None = 1000
     """Gradient steps; None trains until `seconds` are over."""
