@@ -83,7 +83,7 @@ def _one_chunk(
     # A seed of 31 bits: other people's random generators take no more.
     try:
         prediction = model.rollout(context, seed=seed & 0x7FFFFFFF)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         prediction, raised = None, f"model raised {type(error).__name__}: {error}"[:300]
     else:
         raised = ""

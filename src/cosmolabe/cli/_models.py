@@ -1,7 +1,9 @@
 """Names on the command line to world models: ours, trained ones, and a user's own Python."""
 
+import contextlib
 import importlib.util
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +52,25 @@ def _own(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with _told(path):
+        spec.loader.exec_module(module)
     make = getattr(module, attribute, None)
     if not callable(make):
         raise ValueError(f"{path} has no callable '{attribute}'")
-    model = make(manifest)
-    if not hasattr(model, "rollout") or not hasattr(model, "name"):
-        raise ValueError(f"{path}:{attribute} gave no world model: it needs `name` and `rollout`")
+    with _told(path):
+        model = make(manifest)
+    name = getattr(model, "name", None)
+    if not callable(getattr(model, "rollout", None)) or not isinstance(name, str) or not name:
+        raise ValueError(
+            f"{path}:{attribute} gave no world model: it needs a `name` of text and `rollout`"
+        )
     return model
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Generator[None]:
+    """What goes wrong in a user's own file is told as theirs; its `exit()` does not end us."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{path} raised {type(error).__name__}: {error}") from error

@@ -8,10 +8,11 @@ import difflib
 import importlib
 import io
 import json
+import os
 import pkgutil
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosmolabe import cli
@@ -32,7 +33,14 @@ EXTRAS = {
 
 def main() -> None:
     """The console script."""
-    sys.exit(run(sys.argv[1:]))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may know ASCII alone
+    try:
+        code = run(sys.argv[1:])
+    except SystemExit as stop:  # help was shown
+        code = stop.code
+    sys.exit(_said(lambda: None, code if isinstance(code, int) else DONE))
 
 
 def verbs() -> list[str]:
@@ -44,8 +52,7 @@ def verbs() -> list[str]:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code."""
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(overview())
-        return DONE
+        return _said(lambda: print(overview()), DONE)
     if arguments[0] == "--version":
         from importlib import metadata
 
@@ -60,7 +67,9 @@ def run(arguments: Sequence[str]) -> int:
     verb: Verb | None = None
     try:
         verb = _parse(name, rest)
-        answer = verb.run()
+        # A library, or a user's own model, may print: only the answer goes to stdout.
+        with contextlib.redirect_stdout(sys.stderr) if machine else contextlib.nullcontext():
+            answer = verb.run()
     except KeyboardInterrupt:
         advice = verb.stopped if verb else Verb.stopped
         return _refuse(f"stopped; {advice}", machine, STOPPED)
@@ -70,8 +79,7 @@ def run(arguments: Sequence[str]) -> int:
         if debug:
             raise
         return _refuse(_in_words(error), machine)
-    _say(answer, machine)
-    return DONE if answer.ok else FAILED
+    return _said(lambda: _say(answer, machine), DONE if answer.ok else FAILED)
 
 
 def overview() -> str:
@@ -142,6 +150,8 @@ def _in_words(error: Exception) -> str:
         return f"a library is missing: {error.name}"
     if isinstance(error, ValueError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error or 'nothing is left'}); ask for less at once"
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename else ""
         return f"{error.strerror or error}{where}"
@@ -151,18 +161,49 @@ def _in_words(error: Exception) -> str:
 
 def _refuse(message: str, machine: bool, code: int = BAD_INPUT) -> int:
     if machine:
-        print(json.dumps({"ok": False, "error": message}, ensure_ascii=False))
-    else:
-        print(f"cosmolabe: {message}", file=sys.stderr)
+        return _said(lambda: print(_json({"ok": False, "error": message})), code)
+    print(f"cosmolabe: {message}", file=sys.stderr)
     return code
 
 
+def _said(say: Callable[[], None], code: int) -> int:
+    """The exit code once something was said; a reader that went away (`| head`) changes nothing."""
+    try:
+        say()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _hush()
+    except OSError as error:
+        _hush()
+        print(f"cosmolabe: the answer could not be written: {error.strerror}", file=sys.stderr)
+        return BAD_INPUT
+    return code
+
+
+def _hush() -> None:
+    """Let nothing more be tried on stdout, not even at the interpreter's end."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _json(tree: Any) -> str:  # noqa: ANN401 - any tree of plain values
+    """One line that any stdout can take; lone halves of a character become JSON's own escapes."""
+    text = json.dumps(tree, allow_nan=False, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(tree, allow_nan=False)
+    return text
+
+
 def _say(answer: Answer, machine: bool) -> None:
+    if sys.stdout is None:  # closed from the start, as by `>&-`
+        return
     if machine:
         from cosmolabe.core.record import plain
 
-        tree = plain({"ok": answer.ok, **answer.data})
-        print(json.dumps(tree, allow_nan=False, ensure_ascii=False))
+        print(_json(plain({"ok": answer.ok, **answer.data})))
         return
     from rich.console import Console
 
