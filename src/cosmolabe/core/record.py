@@ -15,6 +15,9 @@ from typing import Any
 from cosmolabe.core.reading import Reading
 
 SCHEMA = 1
+ESCAPED = "backslashreplace"
+"""How files are written: what UTF-8 has no bytes for (half of a character in a path that is no
+text) becomes JSON's own escape, and reads back as it was."""
 LIBRARIES = ("cosmolabe", "numpy", "numba", "torch", "gymnasium", "pyarrow", "scipy")
 
 
@@ -70,20 +73,23 @@ def written_whole(path: Path) -> Generator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    yield part
-    part.replace(path)
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any tree of plain values
     """Write whole or not at all; what is not finite becomes null."""
     text = json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     with written_whole(path) as part:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", errors=ESCAPED)
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
     """One row a line, whole or not at all."""
-    with written_whole(path) as part, part.open("w", encoding="utf-8") as file:
+    with written_whole(path) as part, part.open("w", encoding="utf-8", errors=ESCAPED) as file:
         for row in rows:
             file.write(json.dumps(plain(row), allow_nan=False, ensure_ascii=False) + "\n")
 
@@ -91,22 +97,15 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
 def read_json(path: Path) -> Any:  # noqa: ANN401 - any tree of plain values
     """The file's JSON; a missing or broken file is named with what would do."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(
-            f"no file {path}; does the run folder exist and has it finished?"
-        ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        return json.loads(_text_of(path))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON ({error}); was it cut short?") from None
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each row with its place ("PATH, line 3"); blank lines are passed over."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text ({error}); was it cut short?") from None
-    for number, line in enumerate(lines, 1):
+    # Only a line feed ends a row: text in it may hold what else Unicode calls the end of a line.
+    for number, line in enumerate(_text_of(path).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
@@ -117,6 +116,17 @@ def read_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise ValueError(f"{where}: expected an object, got {line.strip()[:80]!r}")
         yield where, row
+
+
+def _text_of(path: Path) -> str:
+    if not path.exists():
+        raise ValueError(f"no file {path}; does the run folder exist and has it finished?")
+    if not path.is_file():
+        raise ValueError(f"{path} is not a plain file; put the file itself there")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text ({error}); was it cut short?") from None
 
 
 def write_readings(path: Path, readings: Iterable[Reading]) -> None:

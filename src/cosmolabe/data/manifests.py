@@ -31,7 +31,8 @@ def manifest_schema() -> dict[str, Any]:
 def read_manifest(path: Path) -> Manifest:
     """A manifest from its file; what does not fit is named by its place."""
     refuse_link(path)
-    content = parse_json(path.read_bytes()[: MAX_BYTES + 1], str(path), MAX_BYTES)
+    with path.open("rb") as file:
+        content = parse_json(file.read(MAX_BYTES + 1), str(path), MAX_BYTES)
     if isinstance(content, dict) and content.get("schema") != SCHEMA:
         raise ValueError(f"{path}, schema: got {content.get('schema')!r}, expected {SCHEMA}")
     try:
@@ -49,7 +50,7 @@ def parse_json(text: bytes, where: str, most: int) -> Any:  # noqa: ANN401 - any
         raise ValueError(f"{where}: longer than {most} bytes; is this the right file?")
     try:
         return json.loads(
-            text.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_doubles
+            text.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_no_doubles
         )
     except RecursionError:
         raise ValueError(f"{where}: nested too deeply; an envelope has four levels") from None
