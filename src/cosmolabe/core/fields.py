@@ -90,6 +90,10 @@ REGISTRY_COLUMNS = (
 STATE_COLUMNS = (*CORE_STATE, *GAME_FIELDS, *HISTORY)
 
 
+MAX_NAMES = 256
+"""Of each list of a profile: wider tensors are a mistake, or meant to fill the memory."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """The names, hence the widths, of one family of tensors."""
@@ -99,6 +103,21 @@ class Profile:
     game_fields: tuple[str, ...] = tuple(GAME_FIELDS)
     global_fields: tuple[str, ...] = tuple(GLOBAL_FIELDS)
     action_fields: tuple[str, ...] = tuple(ACTION_FIELDS)
+
+    def __post_init__(self) -> None:
+        lists = {
+            "kinds": self.kinds,
+            "layers": self.layers,
+            "game_fields": self.state_columns,
+            "global_fields": self.global_fields,
+            "action_fields": self.action_fields,
+        }
+        for what, names in lists.items():
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"profile: {what} have a name twice or of a core column: {twice}")
+            if len(names) > MAX_NAMES:
+                raise ValueError(f"profile: {len(names)} {what}; at most {MAX_NAMES}")
 
     @property
     def num_registry(self) -> int:

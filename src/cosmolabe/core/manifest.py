@@ -1,11 +1,15 @@
 """What a game declares about itself: its slots, names, wrap axes and clock."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from cosmolabe.core.fields import AWM, FLAGS, MATTER, SHAPES, SIZES, Profile
+
+GAME_NAME = r"[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]{0,99}"
+LARGEST = 1e9  # of a slot's sizes and matter
 
 
 @dataclass(frozen=True)
@@ -49,16 +53,25 @@ class Manifest:
     schema: int = 1
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(GAME_NAME, self.game):
+            raise ValueError(
+                f"a game's name becomes part of file names: 1 to 100 characters, none of them a "
+                f"slash or invisible, the first no dot; got {self.game[:120]!r}"
+            )
         names = [slot.name for slot in self.slots]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"manifest of '{self.game}': slot names must differ; twice: {twice}")
         if not self.slots:
             raise ValueError(f"manifest of '{self.game}': needs at least one slot")
-        if self.fps <= 0 or self.aspect <= 0 or self.max_ticks < 1:
+        in_range = (
+            0 < self.fps < 10_000 and 0.01 <= self.aspect <= 100 and 1 <= self.max_ticks < 1 << 31
+        )
+        if not in_range:
             raise ValueError(
-                f"manifest of '{self.game}': fps, aspect and max_ticks must be positive; got "
-                f"{self.fps}, {self.aspect}, {self.max_ticks}"
+                f"manifest of '{self.game}': fps, aspect and max_ticks must be positive and "
+                f"sensible (below 10000, 0.01 to 100, below 2^31); got {self.fps}, "
+                f"{self.aspect}, {self.max_ticks}"
             )
         self._check_names("field", self.fields, self.profile.game_fields)
         self._check_names("global", self.globals, self.profile.global_fields)
@@ -67,6 +80,12 @@ class Manifest:
             self._check_names(f"kind of slot '{slot.name}'", (slot.kind,), self.profile.kinds)
             self._check_names(f"shape of slot '{slot.name}'", (slot.shape,), SHAPES)
             self._check_names(f"layer of slot '{slot.name}'", (slot.layer,), self.profile.layers)
+            wrong = {n: v for n in (*SIZES, *MATTER) if not 0 <= (v := getattr(slot, n)) < LARGEST}
+            if wrong:
+                raise ValueError(
+                    f"manifest of '{self.game}': slot '{slot.name}': sizes and matter are 0 or "
+                    f"more and below {LARGEST:g}; got {wrong}"
+                )
 
     def _check_names(self, what: str, got: tuple[str, ...], known: tuple[str, ...]) -> None:
         unknown = [name for name in got if name not in known]

@@ -131,7 +131,9 @@ class Tensoriser:
         return (
             keys <= self.columns.keys()
             and keys >= _REQUIRED
-            and isinstance(entity.get("alive", True), bool)
+            and [type(v) for v in entity.values()].count(bool)
+            == isinstance(entity.get("alive"), bool)
+            and ("alive" not in entity or isinstance(entity["alive"], bool))
             and -TOO_LARGE < min(entity.values())
             and max(entity.values()) < TOO_LARGE
         )
@@ -139,8 +141,10 @@ class Tensoriser:
     def _check_entity(self, name: str, entity: dict[str, bool | float], where: str) -> None:
         place = f"{where}, entities.{name}"
         _check_numbers(entity, self.columns, place)
-        if not isinstance(entity.get("alive", True), bool):
-            raise ValueError(f"{place}.alive: true or false, not {entity['alive']!r}")
+        for key, value in entity.items():
+            if isinstance(value, bool) != (key == "alive"):
+                wanted = "true or false" if key == "alive" else "a number"
+                raise ValueError(f"{place}.{key}: {wanted}, not {value!r}")
         missing = [key for key in REQUIRED if key not in entity]
         if missing:
             raise ValueError(f"{place}: {missing} missing; leave the whole slot out if it is dead")
