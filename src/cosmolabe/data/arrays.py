@@ -23,6 +23,7 @@ SCHEMA = 1
 MAGIC = b"COSMOLABE ARRAYS\n"
 MAX_HEADER = 1 << 26  # bytes
 MAX_ARRAY = 1 << 36  # bytes of one array, unpacked
+MAX_AXES = 8
 LEVEL = 3  # zstd
 DTYPES = ("uint8", "uint16", "uint32", "uint64", "int16", "int32", "int64", "float32", "float64")
 CODECS = ("raw", "zstd", "columns")
@@ -117,12 +118,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Packed], int]:
         raise ValueError(f"{path} is cut short inside its header; copy the file again")
     if xxhash.xxh3_64_digest(header) != head[len(MAGIC) + 8 :]:
         raise ValueError(f"{path}: the header is damaged (checksum); copy the file again")
-    content = json.loads(header)
-    if content.get("schema") != SCHEMA:
-        raise ValueError(
-            f"{path} has schema {content.get('schema')}, this version reads {SCHEMA}; "
-            f"open it with the version that wrote it"
-        )
+    content = _content_of(path, header)
     start = len(head) + length
     arrays = {row[0]: _entry(path, row) for row in content["arrays"]}
     end = start + max((a.offset + a.size for a in arrays.values()), default=0)
@@ -148,6 +144,21 @@ def read_arrays(
             file.seek(start + entry.offset)
             arrays[name] = _unpack(path, entry, file.read(entry.size))
     return meta, arrays
+
+
+def require_arrays(
+    path: Path, arrays: Mapping[str, np.ndarray], forms: Mapping[str, tuple[str, int]]
+) -> None:
+    """Refuse a file that lacks an array of `forms`, or has one of another dtype or axes."""
+    for name, (dtype, axes) in forms.items():
+        if name not in arrays:
+            raise ValueError(f"{path} has no array '{name}'; have {sorted(arrays)}")
+        got = arrays[name]
+        if (got.dtype.name, got.ndim) != (dtype, axes):
+            raise ValueError(
+                f"{path}: array '{name}' is {got.dtype} of shape {got.shape}, expected {dtype} "
+                f"with {axes} axes; copy or collect the file again"
+            )
 
 
 def file_digest(path: Path) -> str:
@@ -193,13 +204,36 @@ def _check_magic(path: Path, head: bytes) -> None:
     raise ValueError(f"{path} {what}; copy it again or collect it again")
 
 
+def _content_of(path: Path, header: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(header)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: the header is no JSON ({error})") from None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ValueError(
+            f"{path} has schema {schema}, this version reads {SCHEMA}; "
+            f"open it with the version that wrote it"
+        )
+    arrays, kinds = content.get("arrays"), (str, str, list, str, int, int, str)
+    if (
+        not isinstance(content.get("meta"), dict)
+        or not isinstance(arrays, list)
+        or not all(isinstance(row, list) and tuple(map(type, row)) == kinds for row in arrays)
+    ):
+        raise ValueError(f"{path}: the header describes no arrays; collect or copy the file again")
+    return content
+
+
 def _entry(path: Path, row: list[Any]) -> Packed:
     entry = Packed(row[0], row[1], tuple(row[2]), *row[3:])
     sound = (
         entry.dtype in DTYPES
         and entry.codec in CODECS
-        and all(isinstance(n, int) and n >= 0 for n in (*entry.shape, entry.offset, entry.size))
+        and all(type(n) is int and n >= 0 for n in (*entry.shape, entry.offset, entry.size))
+        and len(entry.shape) <= MAX_AXES
         and entry.num_bytes <= MAX_ARRAY
+        and (entry.codec != "columns" or len(entry.shape) == 2)
     )
     if not sound:
         raise ValueError(f"{path}: array '{entry.name}' is described as {row[1:]}, which cannot be")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from cosmolabe.data import shards
-from cosmolabe.data.arrays import read_arrays
-from cosmolabe.data.folder import remedy
+from cosmolabe.data.arrays import read_arrays, require_arrays
+from cosmolabe.data.folder import check_shard
 from cosmolabe.engine.game import Game
 
 
@@ -29,21 +29,22 @@ class Shard:
 
 
 def read_shard(
-    path: Path, row: dict[str, Any], record: dict[str, Any], first: int, game: Game
+    folder: Path, row: dict[str, Any], record: dict[str, Any], first: int, game: Game
 ) -> Shard:
     """The shard, once it holds what the index and the record say."""
+    path = check_shard(folder, row)
     meta, arrays = read_arrays(path)
-    missing = [name for name in shards.ARRAYS if name not in arrays]
-    if missing:
-        raise ValueError(f"{path} has no array {missing}; {remedy(path.parent, path)}")
+    require_arrays(path, arrays, shards.ARRAYS)
     lengths = arrays["lengths"]
     every = max(record["keyframe_every"], 1)
     keys = np.array([shards.num_keyframes(int(n), every) for n in lengths], np.int64)
     log_starts = np.concatenate([[0], np.cumsum(lengths)])
     key_starts = np.concatenate([[0], np.cumsum(keys)])
+    made = meta.get("shard")
     fits = (
-        (meta["game"], meta["version"]) == (record["game"], record["version"])
-        and meta["shard"]["split"] == row["split"]
+        (meta.get("game"), meta.get("version")) == (record["game"], record["version"])
+        and (made.get("split") if isinstance(made, dict) else None) == row["split"]
+        and all(len(arrays[name]) == len(lengths) for name in shards.PER_EPISODE)
         and lengths.tolist() == row["lengths"]
         and lengths.min(initial=2) >= 2
         and len(arrays["actions"]) == log_starts[-1]
@@ -56,8 +57,8 @@ def read_shard(
     )
     if not fits:
         raise ValueError(
-            f"{path} does not belong here: it holds {len(lengths)} episodes of {meta['game']} "
-            f"version {meta['version']}, {meta['shard']}; put the right shard back"
+            f"{path} does not belong here: it holds {len(lengths)} episodes of {meta.get('game')} "
+            f"version {meta.get('version')}, {made}; put the right shard back"
         )
     return Shard(first, arrays, log_starts, key_starts)
 

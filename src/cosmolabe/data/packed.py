@@ -12,7 +12,7 @@ from jaxtyping import Int64
 
 from cosmolabe.core.episode import Episode, Windows
 from cosmolabe.core.manifest import Manifest
-from cosmolabe.data.arrays import read_arrays
+from cosmolabe.data.arrays import read_arrays, require_arrays
 from cosmolabe.data.folder import (
     MANIFEST,
     RECORD,
@@ -31,7 +31,16 @@ from cosmolabe.data.packing import CHUNK, columns_of, unpack_chunk, write_window
 from cosmolabe.engine.game import Appearance
 
 CACHE_BYTES = 1 << 29  # of unpacked chunks kept at hand
-ARRAYS = ("lengths", "truncated", "hashes", "offsets", "chunks")
+ARRAYS = {
+    "lengths": ("int64", 1),
+    "truncated": ("uint8", 1),
+    "hashes": ("uint64", 1),
+    "offsets": ("int64", 1),
+    "chunks": ("uint8", 1),
+}
+"""What every shard holds: dtype and number of axes."""
+STEPS = {"low": ("float64", 2), "step": ("float64", 2)}
+"""What a quantised shard holds besides."""
 TOGETHER = 16  # windows assembled at once: few enough to stay in the processor's cache
 
 
@@ -218,7 +227,9 @@ class PackedStore:
 
     def _load(self, place: int) -> Shard:
         if place not in self._shards:
-            self._shards[place] = _read_shard(self.folder, self.rows[place], self.columns.width)
+            self._shards[place] = _read_shard(
+                self.folder, self.rows[place], self.columns.width, self.dtype == "uint16"
+            )
         return self._shards[place]
 
 
@@ -242,22 +253,45 @@ def open_packed(folder: Path, record: dict[str, Any]) -> PackedStore:
     return PackedStore(folder, record, rows, manifest)
 
 
-def _read_shard(folder: Path, row: dict[str, Any], width: int) -> Shard:
-    path = folder / row["file"]
+def _read_shard(folder: Path, row: dict[str, Any], width: int, quantised: bool) -> Shard:
+    path = check_shard(folder, row)
     meta, arrays = read_arrays(path)
-    missing = [name for name in ARRAYS if name not in arrays]
-    if missing:
-        raise ValueError(f"{path} has no array {missing}; {remedy(folder, path)}")
+    require_arrays(path, arrays, {**ARRAYS, **(STEPS if quantised else {})})
     chunks = -(-arrays["lengths"] // CHUNK)
     starts = np.concatenate([[0], np.cumsum(chunks)])
-    offsets = arrays["offsets"]
+    offsets, count = arrays["offsets"], len(row["lengths"])
     fits = (
         arrays["lengths"].tolist() == row["lengths"]
-        and meta["width"] == width
+        and meta.get("width") == width
+        and _describes(meta, count)
+        and all(len(arrays[name]) == count for name in ("truncated", "hashes"))
+        and all(arrays[name].shape == (count, width) for name in STEPS if quantised)
         and len(offsets) == starts[-1] + 1
+        and offsets[0] == 0
         and (np.diff(offsets) > 0).all()
         and offsets[-1] == len(arrays["chunks"])
     )
     if not fits:
         raise ValueError(f"{path} does not belong here; {remedy(folder, path)}")
     return Shard(path, meta, arrays, starts)
+
+
+def _describes(meta: dict[str, Any], count: int) -> bool:
+    """Whether a shard's header names each episode, its player and its look."""
+    kinds = {"names": str, "players": str, "appearances": (dict, type(None))}
+    return all(
+        isinstance(meta.get(name), list)
+        and len(meta[name]) == count
+        and all(isinstance(item, kind) for item in meta[name])
+        for name, kind in kinds.items()
+    ) and all(look is None or _is_look(look) for look in meta["appearances"])
+
+
+def _is_look(look: dict[str, Any]) -> bool:
+    characters = look.get("characters")
+    return (
+        isinstance(characters, list)
+        and all(isinstance(name, str) for name in characters)
+        and isinstance(look.get("theme"), str)
+        and type(look.get("seed")) is int
+    )

@@ -210,7 +210,7 @@ class ReplayStore:
             self._shards.move_to_end(place)
             return self._shards[place]
         row, first = self.rows[place], int(self._numbering.firsts[place])
-        shard = read_shard(self.folder / row["file"], row, self.record, first, self.part)
+        shard = read_shard(self.folder, row, self.record, first, self.part)
         self._shards[place] = shard
         while len(self._shards) > 1 and sum(s.size for s in self._shards.values()) > HELD_BYTES:
             self._shards.popitem(last=False)

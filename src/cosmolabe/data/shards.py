@@ -19,11 +19,21 @@ KEYFRAME_EVERY = 64  # ticks
 NO_ACTION = 255  # in the log, after an episode's last state
 CHUNK = 16  # episodes re-simulated at once for their hashes
 SCHEMA = 1
-ARRAYS = (
-    "seeds", "lengths", "hashes", "late", "terminated", "players", "actions", "keyframes",
-    "characters", "themes", "decorations",
-)  # fmt: skip
-"""What every shard holds."""
+ARRAYS = {
+    "seeds": ("uint64", 1),
+    "lengths": ("int64", 1),
+    "hashes": ("uint64", 1),
+    "late": ("int64", 1),
+    "terminated": ("uint8", 1),
+    "players": ("uint8", 1),
+    "actions": ("uint8", 1),
+    "keyframes": ("float64", 2),
+    "characters": ("uint8", 2),
+    "themes": ("uint8", 1),
+    "decorations": ("uint32", 1),
+}
+"""What every shard holds: dtype and number of axes."""
+PER_EPISODE = tuple(name for name in ARRAYS if name not in ("actions", "keyframes"))
 
 
 @dataclass(frozen=True)

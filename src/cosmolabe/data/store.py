@@ -72,6 +72,6 @@ def open_store(path: Path | str) -> Store:
     record = read_record(folder)
     openers = {"replay": open_replay, "packed": open_packed}
     kind = record.get("kind")
-    if kind not in openers:
+    if not isinstance(kind, str) or kind not in openers:
         raise ValueError(f"{folder / RECORD}: unknown kind of store {kind!r}; have {list(openers)}")
     return openers[kind](folder, record)
