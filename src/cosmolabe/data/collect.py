@@ -6,6 +6,8 @@ workers, and after any number of interruptions.
 """
 
 import multiprocessing
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
@@ -20,6 +22,11 @@ from cosmolabe.data.players import shares_of
 from cosmolabe.data.shards import Plan, ShardPlan, collect_shard, is_whole, shard_plans
 from cosmolabe.data.store import Store, open_store
 from cosmolabe.engine.game import Game
+
+MOST_EPISODES, MOST_TICKS = 10_000_000, 1_000_000
+"""More is a slip of the hand: a store is planned whole before the first episode is played."""
+LEFTOVER = re.compile(r"(.+\.shard|record\.json|manifest\.json|index\.json)\.(\d+)\.part")
+"""What a killed collection may leave, with the number of its process."""
 
 
 def collect(
@@ -51,11 +58,17 @@ def collect(
             f"num_episodes, max_ticks, shard_size and workers must be at least 1; got "
             f"{num_episodes}, {ticks}, {shard_size}, {workers}"
         )
-    part.default_parameters(**(parameters or {}))
+    if num_episodes > MOST_EPISODES or ticks > MOST_TICKS:
+        raise ValueError(
+            f"a store holds at most {MOST_EPISODES:,} episodes of {MOST_TICKS:,} ticks; got "
+            f"{num_episodes:,} and {ticks:,}"
+        )
+    # What the game would refuse, before anything is written.
+    part.new_world(0, level, part.default_parameters(**(parameters or {})))
     plan = Plan(
         game=game,
         version=part.manifest.version,
-        episodes=split_sizes(num_episodes, {split: 1} if split else shares),
+        episodes=split_sizes(num_episodes, shares if split is None else {split: 1}),
         players=shares_of(players),
         salt=salt,
         max_ticks=ticks,
@@ -94,7 +107,7 @@ def _begin(folder: Path, plan: Plan, game: Game) -> None:
     record = folder / RECORD
     wanted = plain(asdict(plan))
     if not record.exists():
-        others = sorted(path.name for path in folder.iterdir() if not path.name.endswith(".part"))
+        others = sorted(path.name for path in folder.iterdir() if not LEFTOVER.fullmatch(path.name))
         if others and others != [MANIFEST]:
             raise ValueError(f"{folder} is not empty (it holds {others[:3]}); choose a new folder")
         write_json(folder / MANIFEST, game.manifest)
@@ -144,8 +157,10 @@ def _fill(
 
 
 def _finish(folder: Path, plan: Plan) -> None:
-    for leftover in folder.glob("*.part"):
-        leftover.unlink(missing_ok=True)
+    for path in folder.iterdir():
+        leftover = LEFTOVER.fullmatch(path.name)
+        if leftover and not _is_running(int(leftover[2])):
+            path.unlink(missing_ok=True)
     rows: list[dict[str, Any]] = []
     for shard in shard_plans(plan):
         path = folder / shard.file
@@ -161,3 +176,14 @@ def _finish(folder: Path, plan: Plan) -> None:
             }
         )
     write_json(folder / INDEX, {"schema": SCHEMA, "shards": rows})
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process goes on, perhaps collecting into the same folder."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()

@@ -71,7 +71,9 @@ def import_envelopes(
         for name, frames in _episodes(files, tensoriser, complaints):
             if skip_bad or not complaints.rows:
                 episode = tensoriser.episode(frames)
-                writer.add(episode, split or split_of(named.game, name), name, player)
+                writer.add(
+                    episode, split_of(named.game, name) if split is None else split, name, player
+                )
                 count += 1
         if complaints.rows and not skip_bad:
             raise ValueError(
