@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ HEAD = 7
 """Every world begins with these seven public columns; a game's own follow from HEAD on."""
 TAIL = 3
 """Every world ends with the random key (two words) and counter."""
+
+MAX_LEVEL = 1000
+"""The last level a world may start in; no player gets anywhere near it."""
 
 READY, PLAYING, LOST, WON, OVER = range(5)
 """Values of the phase column."""
@@ -147,6 +151,9 @@ class Game:
             raise ValueError(
                 f"{self.name} has no parameter {unknown}; have {sorted(self.parameters)}"
             )
+        wrong = {name: value for name, value in changes.items() if not _is_finite(value)}
+        if wrong:
+            raise ValueError(f"{self.name}: parameters are finite numbers; got {wrong}")
         return np.array(
             [changes.get(name, p.default) for name, p in self.parameters.items()], np.float64
         )
@@ -155,6 +162,8 @@ class Game:
         self, seed: int, level: int = 1, parameters: np.ndarray | None = None
     ) -> np.ndarray:
         """A fresh world vector, float64; everything in it follows from game, version and seed."""
+        if not isinstance(level, (int, np.integer)) or not 1 <= level <= MAX_LEVEL:
+            raise ValueError(f"level is a whole number, 1 to {MAX_LEVEL}; got {level!r}")
         world = np.zeros(self.num_world)
         low, high = world_key(self.name, self.manifest.version, seed)
         world[KEY_LOW], world[KEY_HIGH], world[COUNTER] = low, high, 0
@@ -166,6 +175,10 @@ class Game:
     ) -> np.ndarray:
         """A batch of fresh worlds, float64 (batch, world)."""
         return np.stack([self.new_world(int(seed), level, parameters) for seed in seeds])
+
+
+def _is_finite(value: Any) -> bool:  # noqa: ANN401 - whatever was given
+    return isinstance(value, (int, float, np.number)) and bool(np.isfinite(float(value)))
 
 
 @dataclass(frozen=True)

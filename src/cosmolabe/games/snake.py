@@ -126,6 +126,12 @@ def _lay_snake(world, parameters):
 
 
 @rule
+def _length(world):
+    """Body segments; a world that was not made by these rules may say any number."""
+    return np.int64(min(NUM_SEGMENTS * 1.0, max(0.0, world[LENGTH])))
+
+
+@rule
 def _occupied(world, x, y, length):
     """How many of the first `length` segments lie on a cell."""
     hits = 0
@@ -138,7 +144,7 @@ def _occupied(world, x, y, length):
 @rule
 def _place_food(world):
     """On an evenly drawn cell that neither head nor body covers."""
-    length = np.int64(world[LENGTH])
+    length = _length(world)
     while True:
         cell = integer(world, CELLS * CELLS)
         x, y = cell % CELLS + 0.5, cell // CELLS + 0.5
@@ -159,7 +165,7 @@ def step(world, action, parameters):
     if world[COOLDOWN] <= 0.0:
         if world[PHASE] == LOST:
             _lay_snake(world, parameters)
-            if _occupied(world, world[FOOD_X], world[FOOD_Y], np.int64(world[LENGTH])) > 0 or (
+            if _occupied(world, world[FOOD_X], world[FOOD_Y], _length(world)) > 0 or (
                 world[FOOD_X] == world[HEAD_X] and world[FOOD_Y] == world[HEAD_Y]
             ):
                 _place_food(world)
@@ -193,7 +199,7 @@ def _period(level, parameters):
 def _move(world, parameters):
     """One grid step: crash, or eat and grow, or just go on."""
     heading = np.int64(world[HEADING])
-    length = np.int64(world[LENGTH])
+    length = _length(world)
     x, y = world[HEAD_X] + STEP_X[heading], world[HEAD_Y] + STEP_Y[heading]
     if x < 0.0 or x > CELLS or y < 0.0 or y > CELLS:
         if parameters[P_WALLS_KILL] > 0.0:
@@ -264,7 +270,7 @@ def decide(world, parameters, luck):
     """The safe turn that comes nearest to the food, wary of pockets without room."""
     if world[PHASE] != PLAYING and world[PHASE] != READY:
         return 0
-    length = np.int64(world[LENGTH])
+    length = _length(world)
     best, choice = 1e9, np.int64(world[HEADING])
     for heading in range(4):
         if (heading + 2) % 4 == np.int64(world[BODY_DIRECTION]):
