@@ -22,10 +22,11 @@ OUT = Path(__file__).parent / "out"
 DOCS = Path(__file__).parent.parent / "docs" / "speed.md"
 PAGE = """# Speed
 
-Written by `python -m benchmarks --docs` (`make bench` without it). Ours and each peer take turns in
-one process on one core, so a busy machine slows both; each ratio is the median over rounds of ours ÷
-the peer's in the same round. Absolute numbers differ between machines and between runs (±30 % here);
-only the ratios mean something. A ✗ is a target missed; a row without a target only informs.
+Written by `python -m benchmarks --docs` (`make bench` without it). Ours and each peer take turns
+in one process on one core, so a busy machine slows both; each ratio is the median over rounds of
+ours over the peer's in the same round. Absolute numbers differ between machines and between runs
+(by 30 % here); only the ratios mean something. A ✗ is a target missed; a row without a target
+only informs.
 
 | what | ours | peer | peer's | ratio | target | unit | note |
 |---|---|---|---|---|---|---|---|
