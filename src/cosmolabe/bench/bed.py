@@ -17,7 +17,7 @@ from cosmolabe.judges.state import JUDGE, StateProtocol, WindowScores, digest_of
 
 FLOORS = tuple(model.name for model in TRIVIAL)
 """Names of the trivial models; the better one is the floor."""
-NUM_EPISODES = 256
+NUM_EPISODES = 256  # ours; the public release of AutoWorldModel-Bench looks at about 14
 NUM_STREAMS = 4  # ours: futures of other luck averaged into the ceiling
 
 

@@ -51,7 +51,6 @@ LANE_TYPE = (3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
 NAMES = ("", "medium_log", "turtle_pair", "long_log", "small_log", "turtle_trio")
 NAMES += ("", "lorry", "racer", "sedan", "bulldozer", "car", "")
 NUM_OBJECTS = 22
-FIRST_VEHICLE = 12
 HALF_HEIGHT = 0.4  # of a lane object, cells
 PERIOD = (1, 44, 40, 52, 48, 42, 1, 50, 44, 40, 46, 54, 1)  # of a lane's surge, ticks
 SURGE = 1.0  # how far a lane's speed swings about its mean: turtles stroke, cars stop and go

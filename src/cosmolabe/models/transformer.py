@@ -59,7 +59,8 @@ class Size:
 
 SIZES = {
     "laptop": Size(width=64, layers=2, heads=4, expansion=2),
-    "paper": Size(width=256, layers=3, heads=8, expansion=4),  # AutoWorldModel-Bench
+    # Width and layers as in AutoWorldModel-Bench; heads and expansion are our choice.
+    "paper": Size(width=256, layers=3, heads=8, expansion=4),
 }
 
 

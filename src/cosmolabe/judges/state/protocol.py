@@ -14,11 +14,11 @@ class StateProtocol:
     window: int = 8
     """True context states (AutoWorldModel-Bench)."""
     horizon: int = 20
-    """Imagined steps."""
+    """Imagined steps (AutoWorldModel-Bench, its longest)."""
     weights: tuple[tuple[int, float], ...] = WEIGHTS
-    """(horizon, weight) of the final score."""
-    position_weight: float = 0.9
-    alive_weight: float = 0.1
+    """(horizon, weight) of the final score (AutoWorldModel-Bench)."""
+    position_weight: float = 0.9  # AutoWorldModel-Bench, of the composite
+    alive_weight: float = 0.1  # the same
     wrap_aware: bool = True
     """Distance goes the shorter way round on axes that wrap."""
     alive_in_truth: bool = True
@@ -28,7 +28,7 @@ class StateProtocol:
     pooled: bool = False
     """One mean over the entities of all windows, not a composite per window and their mean."""
     alive_threshold: float = 0.5
-    """Alive is a prediction above it."""
+    """Alive is a prediction above it (AutoWorldModel-Bench)."""
     invalid_scores: float = 0.0
     """A window whose prediction is missing or not finite."""
 
