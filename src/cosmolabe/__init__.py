@@ -62,8 +62,8 @@ def open_store(path: Path | str) -> "Store":
 
 def load_model(name: Path | str, store: "Store", size: str = "laptop", seed: int = 0) -> Any:  # noqa: ANN401 - each model has its own type
     """A world model for the store's game: by name (untrained), or from its checkpoint folder."""
+    from cosmolabe.bench.trained import load_trained
     from cosmolabe.core import parts
-    from cosmolabe.core.record import read_json
 
     if isinstance(name, str) and name in parts.names("models"):
         return parts.load("models", name).create(store.manifest, size, seed)
@@ -72,11 +72,7 @@ def load_model(name: Path | str, store: "Store", size: str = "laptop", seed: int
         raise ValueError(
             f"no model and no checkpoint folder '{name}'; have {list(parts.names('models'))}"
         )
-    config = read_json(folder / "config.json")
-    part = parts.load("models", str(config.get("model") if isinstance(config, dict) else None))
-    if part.load is None:
-        raise ValueError(f"'{part.name}' learns nothing, so it has no checkpoint; load it by name")
-    return part.load(folder, store.manifest)
+    return load_trained(folder, store.manifest)
 
 
 def train(

@@ -14,20 +14,15 @@ def open_model(name: str, store: Any, seed: int = 0, trust: bool = False) -> Any
     A part's name ('still'), a checkpoint folder (in which `{game}` stands for the store's game),
     or FILE.py:NAME, a callable that takes the manifest; the last needs `trust`.
     """
+    from cosmolabe.bench.trained import load_trained
     from cosmolabe.core import parts
-    from cosmolabe.core.record import read_json
 
     path, _, attribute = name.rpartition(":")
     if path.endswith(".py"):
         return _own(Path(path), attribute, store.manifest, trust)
     folder = Path(name.replace("{game}", store.game))
     if folder.is_dir():
-        config = read_json(folder / "config.json")
-        model = config.get("model") if isinstance(config, dict) else None
-        part = parts.load("models", str(model))
-        if part.load is None:
-            raise ValueError(f"{folder}: '{model}' learns nothing; name it without a folder")
-        return part.load(folder, store.manifest)
+        return load_trained(folder, store.manifest)
     if name not in parts.names("models"):
         raise ValueError(
             f"no model and no checkpoint folder '{name}'; have {list(parts.names('models'))}, "
