@@ -13,6 +13,17 @@ def test_an_unknown_part_is_refused_with_the_names_there_are():
         parts.load("games", "pang")
 
 
+@pytest.mark.parametrize("kind", sorted(parts.ATTRIBUTES))
+def test_every_kind_of_part_has_parts_that_load(kind):
+    assert all(parts.load(kind, name) is not None for name in parts.names(kind))
+    assert parts.names(kind)
+
+
+def test_an_unknown_kind_is_refused_with_the_kinds_there_are():
+    with pytest.raises(ValueError, match=r"no kind of part 'toys'; have \['games'"):
+        parts.names("toys")
+
+
 def test_a_part_from_another_package_is_found_by_entry_point(monkeypatch):
     class Point:
         name = "tetris"

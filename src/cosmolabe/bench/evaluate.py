@@ -78,16 +78,7 @@ def judge_model(
         if num_pictures:
             readings += picture_readings(prediction, bed, num_pictures, shared)
         media = clips_to_show(prediction, bed, scores, num_clips) if num_clips else {}
-    config = {
-        "game": bed.game,
-        "model": model.name,
-        "split": bed.split,
-        "protocol": bed.protocol,
-        "windows": len(bed.windows),
-        "chunk": chunk,
-        "store": bed.store.fingerprint,
-        "model_seconds": seconds,
-    }
+    config = {"model": model.name, "chunk": chunk, "model_seconds": seconds}
     return Judgement(
         game=bed.game,
         model=model.name,
@@ -95,9 +86,7 @@ def judge_model(
         curves=curves,
         kinds=kinds_of(prediction, bed, model.name),
         clips=_clip_rows(scores, bed, model.name),
-        record=Record(
-            command, seed, config, bed.protocol.fingerprint, bed.data, notes=_notes(scores)
-        ),
+        record=_record(command, seed, config, bed, scores),
         bed=bed,
         scores=scores,
         prediction=prediction,
@@ -141,6 +130,26 @@ def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
         )
     write_json(folder / "record.json", record)
     return folder
+
+
+def _record(
+    command: str, seed: int, config: dict[str, Any], bed: Bed, scores: WindowScores
+) -> Record:
+    where = {
+        "game": bed.game,
+        "split": bed.split,
+        "protocol": bed.protocol,
+        "windows": len(bed.windows),
+        "store": bed.store.fingerprint,
+    }
+    return Record(
+        command,
+        seed,
+        {**where, **config},
+        protocol=bed.protocol.fingerprint,
+        data=bed.data,
+        notes=_notes(scores),
+    )
 
 
 def _notes(scores: WindowScores) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from typing import Any
 
 ATTRIBUTES = {
     "games": "GAME",
-    "scenarios": "SCENARIOS",
     "models": "MODEL",
     "metrics": "METRIC",
     "judges": "JUDGE",
@@ -19,6 +18,8 @@ ATTRIBUTES = {
 @cache
 def names(kind: str) -> tuple[str, ...]:
     """All parts of a kind, ours first, each in alphabetical order."""
+    if kind not in ATTRIBUTES:
+        raise ValueError(f"no kind of part '{kind}'; have {sorted(ATTRIBUTES)}")
     package = importlib.import_module(f"cosmolabe.{kind}")
     ours = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
     theirs = sorted(point.name for point in _entry_points(kind) if point.name not in ours)
