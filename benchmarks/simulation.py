@@ -121,10 +121,11 @@ def gymnasium_vector() -> Callable[[], int]:
 
 def our_vector(game: Game) -> Callable[[], int]:
     """Our Gymnasium vector environment, dense state observations and all."""
-    import cosmolabe.data.gym  # noqa: F401 - registers the environments
     import gymnasium
 
-    name = f"cosmolabe/{game.name.capitalize()}-v0"
+    from cosmolabe.data.gym import environment_id  # the import registers the environments
+
+    name = environment_id(game.name)
     worlds = gymnasium.make_vec(name, 256, vectorization_mode="vector_entry_point")
     worlds.reset(seed=0)
     actions = _random_actions(len(game.actions), (50, 256)).astype(np.int64)
