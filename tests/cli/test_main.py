@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -126,3 +127,15 @@ def test_stopping_says_how_to_go_on(verb, capsys):
 def test_a_name_in_a_table_is_never_read_as_markup():
     assert cell("[red]pong[/red]").plain == "[red]pong[/red]"
     assert cell(float("nan")).plain == "–"
+
+
+def test_one_calm_thread_where_the_user_says_nothing():
+    unset = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_"))}
+    start = "from cosmolabe.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "doctor", "--json"]
+    said = subprocess.run(command, env=unset, capture_output=True, check=True, timeout=120)
+    assert json.loads(said.stdout)["threads"] == "1"
+    said = subprocess.run(
+        command, env=unset | {"OMP_NUM_THREADS": "2"}, capture_output=True, check=True, timeout=120
+    )
+    assert json.loads(said.stdout)["threads"] == "2"

@@ -17,10 +17,27 @@ ALWAYS = ("wrong_action", "freeze", "speed_jump", "teleport", "vanish", "identit
 """Kinds that need no meeting to show; a parameter shows once something falls, slides or bounces."""
 
 
-@pytest.fixture(scope="module", params=GAMES)
-def store(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param) / "store"
-    return collect(request.param, folder, 6, split="test", players=("heuristic",), max_ticks=240)
+def kinds_of(game):
+    return [kind for kind in KINDS if applicable(parts.load("games", game))[kind]]
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """Each game's store, collected when it is first asked for."""
+    folder = tmp_path_factory.mktemp("stores")
+    return lambda game: collect(
+        game, folder / game, 6, split="test", players=("heuristic",), max_ticks=240
+    )
+
+
+@pytest.fixture(params=GAMES)
+def store(request, stores):
+    return stores(request.param)
+
+
+every_kind = pytest.mark.parametrize(
+    ("game", "kind"), [(game, kind) for game in GAMES for kind in kinds_of(game)]
+)
 
 
 def pairs(store, kind, size):
@@ -35,10 +52,9 @@ def distance(pair):
     return float(far) + pair.swapped_frames
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_twins_are_equal_in_every_pixel_before_the_onset(store, kind):
-    if not applicable(store.part)[kind]:
-        pytest.skip(f"{store.game} has nothing that {kind} could change")
+@every_kind
+def test_twins_are_equal_in_every_pixel_before_the_onset(stores, game, kind):
+    store = stores(game)
     pair = next(pairs(store, kind, 1.0))
     true, damaged = draw_twins(store.part, pair, slice(ONSET - 20, ONSET), 64)
     np.testing.assert_array_equal(true, damaged)
@@ -49,10 +65,9 @@ def test_twins_are_equal_in_every_pixel_before_the_onset(store, kind):
     assert pair.first_difference is None or pair.first_difference >= ONSET
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_size_zero_changes_nothing(store, kind):
-    if not applicable(store.part)[kind]:
-        pytest.skip(f"{store.game} has nothing that {kind} could change")
+@every_kind
+def test_size_zero_changes_nothing(stores, game, kind):
+    store = stores(game)
     pair = next(pairs(store, kind, 0.0))
     assert pair.first_difference is None
     np.testing.assert_array_equal(pair.true.states, pair.damaged.states)

@@ -96,7 +96,6 @@ def test_a_file_that_is_no_parquet_is_refused(exported, tmp_path):
 
 
 def test_a_video_shows_the_episode_and_says_what_it_shows(store, tmp_path):
-    pytest.importorskip("av")
     told = export_video(store, 1, tmp_path / "one.mp4", size=96, start=4, frames=20, every=2)
     assert told == read_json(tmp_path / "one.json")
     assert (told["frames"], told["fps"], told["start"]) == (20, 30.0, 4)
@@ -114,7 +113,6 @@ def test_a_video_shows_the_episode_and_says_what_it_shows(store, tmp_path):
 
 def test_equal_frames_are_equal_in_the_video(store, tmp_path):
     """Intra-only coding: what comes later changes nothing before it."""
-    pytest.importorskip("av")
     export_video(store, 0, tmp_path / "short.mp4", size=64, frames=10)
     export_video(store, 0, tmp_path / "long.mp4", size=64, frames=30)
     np.testing.assert_array_equal(
@@ -133,6 +131,5 @@ def test_video_without_its_library_names_the_extra(store, tmp_path, monkeypatch)
     [({"size": 63}, "even"), ({"start": 900}, "none from"), ({"every": 0}, "every keeps")],
 )
 def test_impossible_videos_are_refused(store, tmp_path, changes, told):
-    pytest.importorskip("av")
     with pytest.raises(ValueError, match=told):
         export_video(store, 0, tmp_path / "one.mp4", **changes)

@@ -166,7 +166,9 @@ def pygame(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    return pytest.importorskip("pygame")
+    import pygame
+
+    return pygame
 
 
 def press(pygame, monkeypatch, script):

@@ -37,7 +37,7 @@ class Train(Verb):
     evaluate: float | None = None
     """Judge a few windows of val every so many seconds, and say how it stands."""
     threads: int | None = None
-    """Threads to compute with; torch's own choice where none is given."""
+    """Threads to compute with; else OMP_NUM_THREADS, else one."""
 
     stopped: ClassVar[str] = "what was learnt is kept; add --resume to go on"
 
