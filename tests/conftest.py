@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -15,3 +16,27 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    """A small store of pong, played once for all tests of models and networks."""
+    from cosmolabe.data.collect import collect
+
+    return collect("pong", tmp_path_factory.mktemp("pong"), 24, max_ticks=300)
+
+
+@pytest.fixture(scope="session")
+def windows(store):
+    """Six windows of 8 + 20 states."""
+    from cosmolabe.data.windows import evaluation_windows
+
+    episodes, starts, _ = evaluation_windows(store, "train", 28, 6)
+    return store.windows(episodes, starts, 28)
+
+
+@pytest.fixture(scope="session")
+def batch_of_windows(store):
+    from cosmolabe.data.windows import training_batches
+
+    return next(training_batches(store, "train", 14, 16, seed=1))

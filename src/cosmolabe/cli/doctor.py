@@ -10,7 +10,7 @@ from pathlib import Path
 from cosmolabe.cli._verb import Answer, Table, Verb
 
 EXTRAS = {
-    "torch": (("torch", "safetensors", "einops"), "train and run the learned world models"),
+    "torch": (("torch", "safetensors"), "train and run the learned world models"),
     "video": (("av",), "read and write video files"),
     "report": (("altair", "vl-convert-python"), "draw the curves of a report"),
     "play": (("pygame-ce",), "play a game by hand in a window"),

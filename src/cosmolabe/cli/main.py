@@ -22,7 +22,6 @@ DONE, FAILED, BAD_INPUT, STOPPED = 0, 1, 2, 130
 EXTRAS = {
     "torch": "torch",
     "safetensors": "torch",
-    "einops": "torch",
     "av": "video",
     "altair": "report",
     "vl_convert": "report",
