@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from cosmolabe.bench.bed import lay_out
 from cosmolabe.bench.compare import compare, regressed
 from cosmolabe.bench.evaluate import judge_model, write_run
+from cosmolabe.bench.rolling import roll
 from cosmolabe.bench.significance import holm, sign_flip_p
+from cosmolabe.core import parts
+from cosmolabe.core.record import write_jsonl, write_readings
+from cosmolabe.judges.state import judge
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +23,6 @@ def runs(pong, tmp_path_factory):
     """Runs of still models with more and more noise, on one bed."""
 
     from dataclasses import dataclass
-
-    from cosmolabe.core import parts
 
     @dataclass
     class Shaken:
@@ -148,3 +150,35 @@ def test_a_comparison_can_be_written_as_json(runs):
     text = json.dumps(plain(compare(runs / "good", runs / "bad")), allow_nan=False)
     assert dataclasses.is_dataclass(compare(runs / "good", runs / "good"))
     assert '"worse"' in text
+
+
+def test_rollouts_that_were_judged_can_be_compared(pong, tmp_path):
+    for name in ("still", "constant_velocity"):
+        model = parts.load("models", name).create(pong.manifest, "laptop", 0)
+        readings, rows = judge(roll(model, pong, num_episodes=4))
+        write_readings(tmp_path / name / "readings.json", readings)
+        write_jsonl(tmp_path / name / "clips.jsonl", rows)
+    found = compare(tmp_path / "still", tmp_path / "constant_velocity")
+    assert found.rows[0].n == 4
+    assert all(row["before"] < row["after"] for row in found.episodes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"episode": None}, "line 1: 'episode' is 'None', expected int"),
+        ({"final": "good"}, "'final' is 'good'"),
+        ({"composite": []}, r"'composite' is '\[\]', expected dict"),
+        ({"composite": {"1": "x"}}, "composite: '1' is 'x'"),
+        ({"game": "chess"}, "has no final score"),
+        ({"id": []}, "'id'"),
+    ],
+)
+def test_an_edited_row_is_named_by_line_and_column(runs, tmp_path, changes, words):
+    for name in ("readings.json", "clips.jsonl"):
+        (tmp_path / name).write_bytes((runs / "good" / name).read_bytes())
+    rows = [json.loads(line) for line in (tmp_path / "clips.jsonl").read_text().splitlines()]
+    rows[0] |= changes
+    (tmp_path / "clips.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    with pytest.raises(ValueError, match=words):
+        compare(runs / "good", tmp_path)

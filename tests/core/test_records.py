@@ -1,5 +1,6 @@
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,16 @@ from hypothesis import strategies as st
 
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
-from cosmolabe.core.record import Record, read_json, read_readings, write_json, write_readings
+from cosmolabe.core.record import (
+    Record,
+    read_json,
+    read_jsonl,
+    read_readings,
+    write_json,
+    write_jsonl,
+    write_readings,
+    written_whole,
+)
 from cosmolabe.core.seeds import episode_seed, seed_of, world_key
 
 numbers = st.floats(allow_infinity=False) | st.integers(-5, 5)
@@ -51,6 +61,12 @@ def test_a_missing_reading_stays_missing_through_the_file(tmp_path):
     assert back.n == 3
 
 
+def row(**changes):
+    """One reading as it stands in its file."""
+    known = {"judge": "state", "metric": "final", "value": 1.0, "unit": "", "direction": "higher"}
+    return json.dumps([known | {"schema": 1} | changes])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -59,6 +75,13 @@ def test_a_missing_reading_stays_missing_through_the_file(tmp_path):
         ('[{"schema": 7}]', "schema 7"),
         ('[{"schema": 1, "judge": "state", "colour": "red"}]', "does not fit"),
         ("[3]", "does not fit"),
+        ("[" * 100_000, "not valid JSON"),
+        (f"[{'9' * 5000}]", "a whole number of 5000 digits"),
+        ("[NaN]", "NaN is no JSON"),
+        (row(value="high"), "'value' is 'high', expected int or float"),
+        (row(n=-1), "count inputs"),
+        (row(metric=[]), "'metric'"),
+        (row(horizon="ten"), "'horizon' is 'ten', expected int or null"),
     ],
 )
 def test_broken_readings_are_named(tmp_path, content, message):
@@ -107,3 +130,33 @@ def test_seeds_differ_by_every_name():
 
 def test_a_seed_never_changes_between_versions_of_us():
     assert episode_seed("public", "pong", "train", 0) == 1773369455209535028
+
+
+def test_text_that_no_encoding_knows_reads_back_as_it_was(tmp_path):
+    strange = {"path": "run\udcff", "prompt": "one\u2028line\x85only"}
+    write_json(tmp_path / "a.json", strange)
+    assert read_json(tmp_path / "a.json") == strange
+    write_jsonl(tmp_path / "a.jsonl", [strange, strange])
+    assert [found for _, found in read_jsonl(tmp_path / "a.jsonl")] == [strange, strange]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.json")
+    with pytest.raises(ValueError, match="not a plain file"):
+        read_json(tmp_path / "a.json")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path):
+    path = tmp_path / "a.json"
+    write_json(path, [1])
+
+    def fail():
+        with written_whole(path) as part:
+            part.write_text("half")
+            raise OSError("no space left on device")
+
+    with pytest.raises(OSError, match="no space"):
+        fail()
+    assert read_json(path) == [1]
+    assert [found.name for found in tmp_path.iterdir()] == ["a.json"]

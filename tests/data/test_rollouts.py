@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+import zipfile
 
 import numpy as np
 import pytest
 
 import cosmolabe
+from cosmolabe.data.arrays import read_arrays, write_arrays
 from cosmolabe.data.collect import collect
 from cosmolabe.data.rollout_folder import INDEX, read_rollouts
 
@@ -91,6 +93,7 @@ def test_states_may_come_as_plain_npz(folder):
         ({"states": "states/none.arrays"}, "no file"),
         ({"states": INDEX}, "rollouts.jsonl"),
         ({"states": ["a"]}, "must be text"),
+        ({"video": []}, "must be text"),
         ({"fps": 0}, "fps"),
         ({"fps": "fast"}, "fps"),
         ({"context": -1}, "context"),
@@ -145,3 +148,70 @@ def test_broken_json_is_named_by_its_line(folder):
 def test_a_folder_without_an_index_is_no_folder_of_rollouts(tmp_path):
     with pytest.raises(ValueError, match=r"no rollouts\.jsonl"):
         read_rollouts(tmp_path)
+
+
+def test_an_index_without_a_row_is_no_answer(folder):
+    (folder / INDEX).write_text("\n\n")
+    with pytest.raises(ValueError, match="holds no rollouts"):
+        read_rollouts(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("mask_wrap", lambda array: array[:1], "do not fit together"),
+        ("mask_fields", lambda array: array[:-1], "do not fit together"),
+        ("mask_globals", lambda array: array[:0], "do not fit together"),
+        ("states", lambda array: np.full_like(array, np.nan), "truth has no gaps"),
+        ("actions", lambda array: np.full(array.shape, 1e300), "truth has no gaps"),
+    ],
+)
+def test_a_true_window_that_could_not_have_happened_is_refused(folder, name, change, words):
+    path = folder / read_rollouts_row(folder)["true_states"]
+    meta, arrays = read_arrays(path)
+    write_arrays(path, meta, arrays | {name: change(arrays[name])})
+    with pytest.raises(ValueError, match=words):
+        read_rollouts(folder)
+
+
+def read_rollouts_row(folder):
+    return json.loads((folder / INDEX).read_text().splitlines()[0])
+
+
+def members(**content):
+    def write(path):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in content.items():
+                archive.writestr(name, data)
+
+    return write
+
+
+def bare(path):
+    path.write_bytes(b"\x93NUMPY")
+
+
+def damaged(path):
+    np.savez_compressed(path, states=np.arange(9999.0), globals=[0.0], terminal=[0.0])
+    data = bytearray(path.read_bytes())
+    data[100:140] = b"\xff" * 40
+    path.write_bytes(bytes(data))
+
+
+def unknown_method(path):
+    np.savez(path, states=[0.0], globals=[0.0], terminal=[0.0])
+    data = path.read_bytes()
+    for start, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        parts = data.split(start)
+        data = start.join([parts[0], *(p[: at - 4] + b"\x63" + p[at - 3 :] for p in parts[1:])])
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "write", [members(states=b"hello", globals=b"", terminal=b""), damaged, unknown_method, bare]
+)
+def test_a_broken_npz_is_named_whatever_is_broken_in_it(folder, write):
+    write(folder / "mine.npz")
+    rewrite(folder, states="mine.npz")
+    with pytest.raises(ValueError, match=r"mine\.npz cannot be read as \.npz"):
+        read_rollouts(folder)

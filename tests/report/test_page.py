@@ -116,10 +116,10 @@ def test_no_folder_and_no_readings_are_told_apart(tmp_path, run_folder):
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        (b"no archive", "is no clip"),
+        (b"no archive", "cannot be read as .npz"),
         ({"true": np.zeros((2, 8, 8, 3)), "fps": 1.0}, "must be uint8"),
         ({"true": np.zeros((2, 8, 8, 3), np.uint8), "fps": 0.0}, "fps must be positive"),
-        ({"true": np.array([{}], object), "fps": 1.0}, "Object arrays|is no clip"),
+        ({"true": np.array([{}], object), "fps": 1.0}, "cannot be read as .npz"),
     ],
 )
 def test_a_broken_clip_is_refused_by_name(run_folder, broken, says):

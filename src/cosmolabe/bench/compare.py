@@ -12,7 +12,7 @@ from cosmolabe.bench.significance import holm, sign_flip_p
 from cosmolabe.core import bootstrap
 from cosmolabe.core.difference import Difference, Verdict
 from cosmolabe.core.reading import Reading
-from cosmolabe.core.record import read_jsonl, read_readings
+from cosmolabe.core.record import read_jsonl, read_readings, require_columns
 
 MARGIN = 0.005
 """Ours: a change of the score that nobody needs to act on."""
@@ -68,6 +68,16 @@ def regressed(comparison: Comparison) -> list[Difference]:
     return [row for row in comparison.rows if row.verdict == "worse"]
 
 
+NUMBER = (int, float, type(None))
+WINDOW = {
+    **dict.fromkeys(("id", "game", "model", "status"), (str,)),
+    "final": NUMBER,
+}
+"""What a row of clips.jsonl holds."""
+SCORED = {"episode": (int,), "final": (int, float), "composite": (dict,)}
+"""And what it holds where the window was scored."""
+
+
 class _Run:
     """What a comparison reads of a run folder."""
 
@@ -80,10 +90,15 @@ class _Run:
         if not path.is_file():
             raise ValueError(f"no {path}: a comparison needs one row per window; judge again")
         for where, row in read_jsonl(path):
-            try:
-                self.windows[row["game"], row["model"]][row["id"]] = row
-            except (TypeError, KeyError) as error:
-                raise ValueError(f"{where} does not fit ({error!r})") from None
+            require_columns(row, where, WINDOW)
+            if _is_scored(row):
+                require_columns(row, where, SCORED)
+                scores = {str(key): value for key, value in row["composite"].items()}
+                require_columns(scores, f"{where}, composite", dict.fromkeys(scores, NUMBER))
+            key = row["game"], row["model"]
+            if key not in self.windows:
+                raise ValueError(f"{where}: {key} has no final score in readings.json; judge again")
+            self.windows[key][row["id"]] = row
 
 
 @dataclass(frozen=True)

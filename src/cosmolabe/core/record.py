@@ -15,6 +15,16 @@ from typing import Any
 from cosmolabe.core.reading import Reading
 
 SCHEMA = 1
+MOST_DIGITS = 18  # of a whole number: it fits 64 bits
+NUMBERS = ("value", "low", "high", "floor", "ceiling")
+READING: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("judge", "metric", "unit", "direction", "protocol"), (str,)),
+    **dict.fromkeys(("data", "game", "model", "why"), (str,)),
+    **dict.fromkeys(NUMBERS, (int, float)),
+    **dict.fromkeys(("n", "skipped"), (int,)),
+    "horizon": (int, type(None)),
+}
+"""What a row of readings.json holds."""
 ESCAPED = "backslashreplace"
 """How files are written: what UTF-8 has no bytes for (half of a character in a path that is no
 text) becomes JSON's own escape, and reads back as it was."""
@@ -97,7 +107,7 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
 def read_json(path: Path) -> Any:  # noqa: ANN401 - any tree of plain values
     """The file's JSON; a missing or broken file is named with what would do."""
     try:
-        return json.loads(_text_of(path))
+        return json.loads(_text_of(path), parse_int=_whole, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON ({error}); was it cut short?") from None
 
@@ -110,12 +120,36 @@ def read_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         where = f"{path}, line {number}"
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_int=_whole, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{where} is not valid JSON ({error}); was it cut short?") from None
         if not isinstance(row, dict):
             raise ValueError(f"{where}: expected an object, got {line.strip()[:80]!r}")
         yield where, row
+
+
+def require_columns(
+    row: Mapping[str, Any], where: str, kinds: Mapping[str, tuple[type, ...]]
+) -> None:
+    """Refuse a row that lacks a column of `kinds` or has another kind of value there."""
+    for name, kind in kinds.items():
+        if name not in row:
+            raise ValueError(f"{where}: no '{name}'; was the file edited or cut short?")
+        value = row[name]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            wanted = " or ".join("null" if k is type(None) else k.__name__ for k in kind)
+            raise ValueError(f"{where}: '{name}' is {str(value)[:60]!r}, expected {wanted}")
+
+
+def _whole(digits: str) -> int:
+    """What no file of ours holds, and what no array could take, is refused early."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number of {len(digits)} digits")
+    return int(digits)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON; what is missing is null")
 
 
 def _text_of(path: Path) -> str:
@@ -139,15 +173,19 @@ def read_readings(path: Path) -> list[Reading]:
     content = read_json(path)
     if not isinstance(content, list):
         raise ValueError(f"{path}: expected a list of readings, got {type(content).__name__}")
-    numbers = ("value", "low", "high", "floor", "ceiling")
     readings = []
     for index, row in enumerate(content):
         try:
             if row.get("schema") != SCHEMA:
                 raise ValueError(f"{path}: reading {index} has schema {row.get('schema')}, not 1")
-            missing = {name: math.nan for name in numbers if name in row and row[name] is None}
+            missing = {name: math.nan for name in NUMBERS if name in row and row[name] is None}
             fields: dict[str, Any] = {**row, **missing}
-            readings.append(Reading(**fields))
+            kinds = {name: kind for name, kind in READING.items() if name in fields}
+            require_columns(fields, f"{path}: reading {index}", kinds)
+            reading = Reading(**fields)
+            if not all(0 <= count < 1 << 63 for count in (reading.n, reading.skipped)):
+                raise ValueError(f"{path}: reading {index}: n and skipped count inputs")
+            readings.append(reading)
         except (TypeError, AttributeError) as error:
             raise ValueError(f"{path}: reading {index} does not fit ({error})") from None
     return readings

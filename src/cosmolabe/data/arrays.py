@@ -8,6 +8,7 @@ import json
 import math
 import os
 import stat
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,6 +160,27 @@ def require_arrays(
                 f"{path}: array '{name}' is {got.dtype} of shape {got.shape}, expected {dtype} "
                 f"with {axes} axes; copy or collect the file again"
             )
+
+
+def read_npz(path: Path, names: Iterable[str], most: int) -> dict[str, np.ndarray]:
+    """The named arrays of a stranger's .npz: plain arrays only, `most` bytes unpacked."""
+    if not path.is_file():
+        raise ValueError(f"{path} is not a plain file; put the file itself there")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            claimed = sum(item.file_size for item in archive.infolist())
+        if claimed > most:
+            raise ValueError(f"it claims {claimed} bytes unpacked; at most {most} are read")
+        with np.load(path, allow_pickle=False) as content:
+            missing = [name for name in names if name not in content]
+            if missing:
+                raise ValueError(f"no array {missing}; it has {sorted(content)}")
+            arrays = {name: content[name] for name in names}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("a member is no array")
+        return arrays
+    except Exception as error:  # whatever a damaged zip, deflate stream or header may raise
+        raise ValueError(f"{path} cannot be read as .npz ({error}); write it again") from None
 
 
 def file_digest(path: Path) -> str:

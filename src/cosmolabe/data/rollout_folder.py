@@ -9,7 +9,6 @@ relative to the folder and stay inside it.
 can be judged without the store it came from.
 """
 
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from cosmolabe.core.episode import Windows
+from cosmolabe.core.fields import CORE_STATE, HISTORY
 from cosmolabe.core.manifest import Masks
 from cosmolabe.core.record import read_jsonl, write_jsonl
 from cosmolabe.core.rollout import Prediction
-from cosmolabe.data.arrays import read_arrays, write_arrays
+from cosmolabe.data.arrays import read_arrays, read_npz, write_arrays
 from cosmolabe.data.rollouts import Rollout, name_of
 
 INDEX = "rollouts.jsonl"
@@ -82,6 +82,8 @@ def read_rollouts(folder: Path) -> list[Rollout]:
             raise ValueError(f"{where}: id '{rollout.id}' stands twice; ids must differ")
         seen.add(rollout.id)
         rollouts.append(rollout)
+    if not rollouts:
+        raise ValueError(f"{index} holds no rollouts; was it written to the end?")
     return rollouts
 
 
@@ -114,7 +116,7 @@ def _true(windows: Windows, index: int) -> dict[str, np.ndarray]:
 def _rollout(folder: Path, row: dict[str, Any], where: str) -> Rollout:
     if not isinstance(row.get("id"), str) or not row["id"]:
         raise ValueError(f"{where}: every rollout is an object with an `id` of text; got {row!r}")
-    wrong = [name for name in TEXTS if not isinstance(row.get(name) or "", str)]
+    wrong = [name for name in TEXTS if not isinstance(row.get(name), (str, type(None)))]
     if wrong:
         raise ValueError(f"{where}: {wrong} must be text; got {[row[name] for name in wrong]}")
     if not row.get("states") and not row.get("video"):
@@ -158,18 +160,7 @@ def _arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
     """The named arrays of one of our files or of a .npz (which may hold plain arrays only)."""
     if path.suffix != ".npz":
         return read_arrays(path, tuple(names))[1]
-    try:
-        with zipfile.ZipFile(path) as archive:
-            claimed = sum(item.file_size for item in archive.infolist())
-        if claimed > MAX_UNPACKED:
-            raise ValueError(f"{path} claims {claimed} bytes unpacked; at most {MAX_UNPACKED}")
-        with np.load(path, allow_pickle=False) as content:
-            missing = [name for name in names if name not in content]
-            if missing:
-                raise ValueError(f"{path} has no array {missing}; have {sorted(content)}")
-            return {name: content[name] for name in names}
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read as .npz ({error}); write it again") from None
+    return read_npz(path, names, MAX_UNPACKED)
 
 
 def _check(path: Path, arrays: dict[str, np.ndarray], axes: dict[str, int]) -> None:
@@ -182,6 +173,12 @@ def _check(path: Path, arrays: dict[str, np.ndarray], axes: dict[str, int]) -> N
             )
 
 
+def _float32(array: np.ndarray) -> np.ndarray:
+    """What is too large becomes infinite: the judge says so of an imagined state."""
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
+
+
 def _read_imagined(path: Path) -> Prediction:
     axes = {"states": 3, "globals": 2, "terminal": 1}
     arrays = _arrays(path, axes)
@@ -189,7 +186,7 @@ def _read_imagined(path: Path) -> Prediction:
     if len({len(array) for array in arrays.values()}) > 1:
         lengths = {name: len(array) for name, array in arrays.items()}
         raise ValueError(f"{path}: states, globals and terminal differ in steps: {lengths}")
-    return Prediction(*(arrays[name][None].astype(np.float32) for name in axes))
+    return Prediction(*(_float32(arrays[name][None]) for name in axes))
 
 
 def _read_true(path: Path) -> Windows:
@@ -202,9 +199,19 @@ def _read_true(path: Path) -> Windows:
         arrays["states"].shape[1],
         *(len(arrays[n]) for n in ("registry", "mask_valid", "mask_mutable")),
     }
-    if len(steps) > 1 or len(slots) > 1 or len(arrays["place"]) != 2:
+    widths = {
+        "fields": arrays["states"].shape[2] - len(CORE_STATE) - len(HISTORY),
+        "globals": arrays["globals"].shape[1],
+        "actions": arrays["actions"].shape[1],
+        "wrap": 2,
+    }
+    masked = all(len(arrays[f"mask_{name}"]) == width for name, width in widths.items())
+    if len(steps) > 1 or len(slots) > 1 or len(arrays["place"]) != 2 or not masked:
         shapes = {name: array.shape for name, array in arrays.items()}
         raise ValueError(f"{path}: arrays do not fit together: {shapes}")
+    broken = [name for name, array in arrays.items() if not np.isfinite(_float32(array)).all()]
+    if broken:
+        raise ValueError(f"{path}: {broken} hold what is no 32-bit number; truth has no gaps")
     masks = Masks(*(arrays[f"mask_{name}"].astype(bool) for name in MASKS))
     place = arrays["place"].astype(np.int64)
     return Windows(

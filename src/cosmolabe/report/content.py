@@ -115,7 +115,7 @@ def reasons(skipped: list[Row]) -> list[Row]:
 def extremes(windows: list[Row]) -> tuple[list[Row], list[Row]]:
     """The windows with the lowest and with the highest final score."""
     scored = [
-        r for r in windows if r.get("status") == "ok" and number(r.get("final")) == r["final"]
+        r for r in windows if r.get("status") == "ok" and number(r.get("final")) == r.get("final")
     ]
     scored.sort(key=lambda row: row["final"])
     count = min(EXTREMES, len(scored) // 2)

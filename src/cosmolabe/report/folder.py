@@ -1,7 +1,6 @@
 """A run folder as the report reads it: records and nothing else."""
 
 import math
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,10 @@ from jaxtyping import UInt8
 
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import read_json, read_jsonl, read_readings
+from cosmolabe.data.arrays import read_npz
 
 LARGEST_MEDIA = 512 * 2**20  # bytes once unpacked; a stranger's archive may claim any size
+MOST_STEPS = 1_000_000  # ahead, of a curve
 SMALLEST_SIDE = 8  # pixels
 
 Row = dict[str, Any]
@@ -55,6 +56,8 @@ def read_run(folder: Path) -> Run:
     record = read_json(folder / "record.json")
     if not isinstance(record, dict):
         raise ValueError(f"{folder / 'record.json'}: expected one record, got a list or a value")
+    if not isinstance(record.setdefault("notes", []), list):
+        raise ValueError(f"{folder / 'record.json'}: notes are a list of texts")
     clips = folder / "clips.jsonl"
     return Run(
         folder=folder,
@@ -74,31 +77,38 @@ def number(value: Any) -> float:  # noqa: ANN401 - whatever a record holds
     return float(value)
 
 
+def whole(value: Any) -> int | None:  # noqa: ANN401 - whatever a record holds
+    """The value where it is a whole number of 64 bits; None for anything else."""
+    real = number(value)
+    return int(real) if math.isfinite(real) and real == int(real) and abs(real) < 1 << 62 else None
+
+
 def _rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     rows = read_json(path)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"{path}: expected a list of rows")
+    for index, row in enumerate(rows):
+        steps = whole(row.get("horizon"))
+        if steps is None or not 0 <= steps <= MOST_STEPS:
+            raise ValueError(
+                f"{path}, row {index}: horizon counts steps; got {str(row.get('horizon'))[:60]}"
+            )
     return rows
 
 
 def _clip(path: Path) -> Clip:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > LARGEST_MEDIA:
-            raise ValueError(f"{path}: {size / 2**20:.0f} MiB unpacked; at most 512 MiB are shown")
-        with np.load(path, allow_pickle=False) as data:
-            clip = Clip(
-                path.stem,
-                _frames(path, "true", data["true"]),
-                _frames(path, "imagined", data["imagined"]),
-                float(data["fps"]),
-                str(data["caption"]),
-            )
-    except (zipfile.BadZipFile, OSError, KeyError, EOFError, TypeError) as error:
-        raise ValueError(f"{path} is no clip of true and imagined frames ({error})") from None
+    data = read_npz(path, ("true", "imagined", "fps", "caption"), LARGEST_MEDIA)
+    if data["fps"].shape or data["fps"].dtype.kind not in "fiu" or data["caption"].shape:
+        raise ValueError(f"{path}: fps must be one number and caption one text")
+    clip = Clip(
+        path.stem,
+        _frames(path, "true", data["true"]),
+        _frames(path, "imagined", data["imagined"]),
+        float(data["fps"]),
+        str(data["caption"]),
+    )
     if clip.true.shape != clip.imagined.shape:
         raise ValueError(
             f"{path}: true frames {clip.true.shape} and imagined {clip.imagined.shape} differ"

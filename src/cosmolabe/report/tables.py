@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cosmolabe.core.record import written_whole
-from cosmolabe.report.folder import Row, Run, number
+from cosmolabe.report.folder import Row, Run, number, whole
 
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "still", "constant_velocity")
 COUNTS = ("horizon", "n", "skipped", "episode", "start")
@@ -55,7 +55,7 @@ def _row(section: str, row: Row) -> Row:
 
 
 def _count(value: Any) -> int | None:  # noqa: ANN401 - whatever a record holds
-    return int(value) if number(value) == value else None
+    return whole(value) if number(value) == value else None
 
 
 def _write(path: Path, rows: list[Row]) -> None:

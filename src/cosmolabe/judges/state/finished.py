@@ -36,7 +36,17 @@ def judge(
         for rollout in group:
             why = _too_short(rollout, chosen)
             rows.append(
-                {"id": rollout.id, "game": game, "model": model, "status": "skipped", "why": why}
+                {
+                    "id": rollout.id,
+                    "game": game,
+                    "model": model,
+                    "episode": _first(rollout.window and rollout.window.episodes),
+                    "start": _first(rollout.window and rollout.window.starts),
+                    "status": "skipped",
+                    "why": why,
+                    "final": None,
+                    "composite": {},
+                }
             )
             if not why:
                 usable.append((rollout, rows[-1]))
@@ -49,6 +59,10 @@ def _groups(rollouts: Sequence[Rollout]) -> dict[tuple[str, str], list[Rollout]]
     for rollout in rollouts:
         groups.setdefault((rollout.game, rollout.model), []).append(rollout)
     return groups
+
+
+def _first(numbers: np.ndarray | None) -> int | None:
+    return None if numbers is None else int(numbers[0])
 
 
 def _too_short(rollout: Rollout, protocol: StateProtocol) -> str:
