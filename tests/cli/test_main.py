@@ -2,10 +2,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cosmolabe.cli import main
+from cosmolabe.cli._models import open_model
 from cosmolabe.cli._verb import Answer, Verb, cell
 
 
@@ -139,3 +142,57 @@ def test_one_calm_thread_where_the_user_says_nothing():
         command, env=unset | {"OMP_NUM_THREADS": "2"}, capture_output=True, check=True, timeout=120
     )
     assert json.loads(said.stdout)["threads"] == "2"
+
+
+def shell(line, **environment):
+    """A command line as the shell runs it; `cosmolabe` stands for the console script."""
+    cosmolabe = f"{sys.executable} -c 'from cosmolabe.cli.main import main; main()'"
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line.replace("cosmolabe", cosmolabe, 1)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux shell")
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("cosmolabe --help | true", 0, ""),
+        ("cosmolabe games | true", 0, ""),
+        ("cosmolabe games --help --json | true", 0, ""),
+        ("cosmolabe games pang --json | true", 2, ""),
+        ("cosmolabe games >&-", 0, ""),
+        ("cosmolabe games >/dev/full", 2, "could not be written: No space left on device"),
+        ("cosmolabe games --json >/dev/full", 2, "No space left on device"),
+    ],
+)
+def test_an_answer_that_nobody_can_read_is_no_traceback(line, code, told):
+    done = shell(line)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert told in done.stderr
+    assert bool(told) == bool(done.stderr)
+
+
+def test_json_stays_pure_whatever_prints_and_stays_ascii_where_it_must(verb, capsys):
+    def chatty():
+        print("a model's own words")
+        return Answer({"path": "\udcff"}, "")
+
+    assert main.run([*verb(chatty), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"ok": True, "path": "\udcff"}
+    assert captured.err == "a model's own words\n"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = shell("cosmolabe games 'p\u00fc\U0001f600' --json", PYTHONIOENCODING="ascii", **plain)
+    assert done.stdout.isascii()
+    assert json.loads(done.stdout)["ok"] is False
+
+
+def test_a_model_file_that_raises_or_exits_is_told_as_the_user_s_own(tmp_path, monkeypatch):
+    own = tmp_path / "own.py"
+    for body in ("import sys; sys.exit(0)", "raise KeyError('gone')", "x ="):
+        own.write_text(body)
+        with pytest.raises(ValueError, match=r"own.py raised (SystemExit|KeyError|SyntaxError)"):
+            open_model(f"{own}:make", SimpleNamespace(manifest=None), trust=True)

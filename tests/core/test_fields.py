@@ -52,6 +52,14 @@ def test_a_studio_s_profile_has_its_own_widths():
         ({"fields": ("mana",)}, "unknown field"),
         ({"actions": ("dance",)}, "unknown action"),
         ({"fps": 0.0}, "must be positive"),
+        ({"fps": 1e308}, "sensible"),
+        ({"aspect": 1e-300}, "sensible"),
+        *(
+            ({"game": name}, "becomes part of file names")
+            for name in ("", ".", "..", "../../evil", "/abs", "a\\b", "a\nb", "a\0b", "x" * 101)
+        ),
+        ({"slots": (Slot("a", "ball", radius=1e308),)}, "sizes and matter"),
+        ({"slots": (Slot("a", "ball", mass=-1.0),)}, "sizes and matter"),
     ],
 )
 def test_a_manifest_refuses_what_it_cannot_mean(change, message):
@@ -65,3 +73,16 @@ def test_masks_say_what_is_in_use():
     assert masks.mutable.tolist() == [True, False]
     assert masks.fields.sum() == masks.actions.sum() == 1
     assert masks.wrap.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"game_fields": ("hp", "x")}, r"core column: \['x'\]"),
+        ({"kinds": ("ball", "ball")}, r"kinds have a name twice .*\['ball'\]"),
+        ({"layers": tuple(f"layer {n}" for n in range(300))}, "300 layers; at most 256"),
+    ],
+)
+def test_a_profile_refuses_columns_that_two_names_would_share(change, message):
+    with pytest.raises(ValueError, match=message):
+        Profile(**change)

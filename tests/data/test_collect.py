@@ -139,6 +139,11 @@ def test_coverage_counts_every_player_and_the_late_game(tmp_path):
         ({"num_episodes": 2}, "cannot fill 3 splits"),
         ({"max_ticks": 0}, "at least 1"),
         ({"parameters": {"charm": 1.0}}, "no parameter"),
+        ({"parameters": {"gravity": float("nan")}}, "finite numbers"),
+        ({"split": ""}, "no split"),
+        ({"max_ticks": 10**12}, "a store holds at most"),
+        ({"num_episodes": 10**15}, "a store holds at most"),
+        *(({"level": level}, "level is a whole number") for level in (-1, 0, 10**6, 10**30)),
     ],
 )
 def test_wrong_requests_are_refused_before_a_file_is_written(tmp_path, changes, told):
@@ -153,3 +158,19 @@ def test_splits_share_out_all_episodes(total):
     sizes = split_sizes(total, {"train": 10, "val": 3, "test": 3})
     assert sum(sizes.values()) == total
     assert min(sizes.values()) >= 1
+
+
+def test_a_file_of_somebody_else_is_never_removed(tmp_path):
+    download = tmp_path / "store" / "film.mp4.part"
+    download.parent.mkdir()
+    download.write_text("half of it")
+    with pytest.raises(ValueError, match="not empty"):
+        collect("pong", download.parent, 3, max_ticks=20)
+    assert [path.name for path in download.parent.iterdir()] == [download.name]
+    collect("pong", tmp_path / "other", 3, max_ticks=20)
+    for name in ("film.mp4.part", f"test-0000000.shard.{os.getppid()}.part"):
+        (tmp_path / "other" / name).write_text("still being written")
+    (tmp_path / "other" / "train-0000000.shard.4194305.part").write_text("of a killed process")
+    collect("pong", tmp_path / "other", 3, max_ticks=20)
+    left = {path.name for path in (tmp_path / "other").glob("*.part")}
+    assert left == {"film.mp4.part", f"test-0000000.shard.{os.getppid()}.part"}

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmolabe.core.record import read_json, write_json
+from cosmolabe.data import packed, shards
 from cosmolabe.data.arrays import read_arrays, write_arrays
 from cosmolabe.data.collect import collect
 from cosmolabe.data.envelopes import export_envelopes, import_envelopes
@@ -98,6 +99,8 @@ ENVELOPES = {
     "missing position": (without("entities", "ball", "x"), r"entities.ball: \['x'\] missing"),
     "position in words": (at(("entities", "ball", "x"), "left"), "line 11, entities.ball.x"),
     "position as text": (at(("entities", "ball", "x"), "0.5"), "line 11, entities.ball.x"),
+    "position is a boolean": (at(("entities", "ball", "x"), True), "x: a number, not True"),
+    "alive is a whole number": (at(("entities", "ball", "alive"), 1), "alive: true or false"),
     "position is null": (at(("entities", "ball", "x"), None), "line 11, entities.ball.x"),
     "position too large": (at(("entities", "ball", "x"), 1e39), "too large for a 32-bit number"),
     "alive is a number": (at(("entities", "ball", "alive"), 0.5), "entities.ball.alive"),
@@ -202,6 +205,8 @@ def test_bad_rows_are_counted_and_the_other_episodes_kept(made, tmp_path):
         (lambda m: m.update(fields=["charm"]), "unknown field"),
         (lambda m: m.update(schema=7), "schema: got 7, expected 1"),
         (lambda m: m.update(fps=0), "must be positive"),
+        (lambda m: m.update(game="../../evil"), "becomes part of file names"),
+        (lambda m: m["profile"].update(game_fields=["x"]), "core column"),
         (lambda m: m.pop("game"), "game"),
         (lambda m: m.update(version="one"), "version"),
     ],
@@ -312,6 +317,10 @@ def cut_json(name):
     return change
 
 
+def deep_record(path):
+    (path.parent / "record.json").write_text("[" * 100_000)
+
+
 def empty(path):
     path.write_bytes(b"")
 
@@ -340,6 +349,8 @@ STORES = {
     "unknown game": (edit_record(game="pang"), "no game named 'pang'|manifest.json is of"),
     "wrong schema": (edit_record(schema=2), "schema 2"),
     "unknown kind of store": (edit_record(kind="crate"), "unknown kind of store"),
+    "kind of store is a list": (edit_record(kind=[]), "unknown kind of store"),
+    "record nested too deeply": (deep_record, "not valid JSON"),
     "record without its game": (edit_record(game=None), "game is None"),
     "record of another shape": (edit_record(version="1"), "version is '1'"),
     "index of another shape": (bare_index, "shards"),
@@ -410,3 +421,82 @@ def test_nothing_is_lost_when_the_target_is_taken(made, tmp_path):
     with pytest.raises(ValueError, match="not empty"):
         import_envelopes(made / "envelopes", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+# Shards whose checksums are right and whose content is not: nobody's accident, somebody's intent.
+
+
+def forge(folder, change):
+    """Rewrite a store's first shard, header and index in order, content changed."""
+    path = shard_of(folder)
+    meta, arrays = read_arrays(path)
+    meta = change(meta, arrays) or meta
+    digest = write_arrays(path, meta, arrays)
+    index = read_json(folder / "index.json")
+    row = next(row for row in index["shards"] if row["file"] == path.name)
+    row |= {"xxh3": digest, "bytes": path.stat().st_size}
+    write_json(folder / "index.json", index)
+
+
+def other_form(name, made_of):
+    def change(_, arrays):
+        arrays[name] = made_of(arrays[name])
+
+    return change
+
+
+FORMS = {
+    "float32": lambda array: array.astype(np.float32),
+    "int16": lambda array: np.zeros(array.shape, np.int16),
+    "one number": lambda array: np.array(array.reshape(-1)[0]),
+    "an axis more": lambda array: array[..., None],
+    "cut short": lambda array: array[:-1],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(kind, name) for kind, forms in (("replay", shards.ARRAYS), ("packed", packed.ARRAYS))
+     for name in forms],
+)  # fmt: skip
+def test_a_forged_array_is_refused_before_anything_is_played(made, tmp_path, kind, name, form):
+    folder = shutil.copytree(made / kind, tmp_path / kind)
+    forge(folder, other_form(name, FORMS[form]))
+    with pytest.raises(ValueError, match=str(folder)):
+        open_store(folder).verify()
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"names": [1, 2]},
+        {"players": None},
+        {"appearances": ["a", "b"]},
+        {"appearances": [{"characters": 5, "theme": "", "seed": 0}] * 2},
+        {"width": None},
+    ],
+)
+def test_a_forged_header_of_a_packed_shard_is_refused(made, tmp_path, meta):
+    folder = shutil.copytree(made / "packed", tmp_path / "packed")
+    forge(folder, lambda old, _: old | meta)
+    with pytest.raises(ValueError, match="does not belong here"):
+        open_store(folder).verify()
+
+
+@pytest.mark.parametrize("kind", ["replay", "packed"])
+def test_a_shard_of_a_twin_store_is_noticed_without_verifying(made, tmp_path, kind):
+    """Same game, lengths and bytes, other content: the index knows it by its checksum."""
+    folder = shutil.copytree(made / kind, tmp_path / kind)
+    index = read_json(folder / "index.json")
+    index["shards"][0]["xxh3"] = "0" * 16
+    write_json(folder / "index.json", index)
+    with pytest.raises(ValueError, match="not the file the index speaks of"):
+        open_store(folder).episode(0)
+
+
+def test_a_byte_order_mark_is_no_mistake(made, tmp_path):
+    source = shutil.copytree(made / "envelopes", tmp_path / "in")
+    for path in source.iterdir():
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert len(import_envelopes(source, tmp_path / "out")) == 3

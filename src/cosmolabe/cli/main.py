@@ -137,6 +137,9 @@ def _parse(name: str, arguments: list[str]) -> Verb:
         if error.code in (0, None):
             raise
         raise _Usage(_condensed(complaint.getvalue())) from None
+    except BrokenPipeError:  # the reader of the help went away
+        _hush()
+        raise SystemExit(DONE) from None
 
 
 def _condensed(box: str) -> str:
@@ -178,7 +181,7 @@ def _said(say: Callable[[], None], code: int) -> int:
         say()
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # rich makes an exit of a broken pipe
         _hush()
     except OSError as error:
         _hush()
