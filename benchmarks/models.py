@@ -28,6 +28,9 @@ def rows() -> Iterator[Row]:
         for game in ("pong", "breakout"):
             store = collect(game, Path(room) / game, 300, max_ticks=600)
             model = parts.load("models", "transformer").create(store.manifest, "laptop", 0)
+            config = TrainConfig(steps=40, unroll=UNROLL, seed=0)  # trained enough to move things
+            for _ in training(model, store, config, Path(room) / f"{game}-first"):
+                pass
             yield from _cache(game, model, store)
             yield from _scoring(game, model, store)
             yield from _training(game, store, Path(room) / f"{game}-model")
