@@ -74,24 +74,21 @@ def fill(
     """
     _store_recipe(recipe, out)
     games = recipe.games or parts.names("games")
-    for game in only or games:
+    for game in only:
         if game not in games:
             raise ValueError(f"recipe '{recipe.name}' has no game '{game}'; have {list(games)}")
-        missing = [
-            (model, seed)
-            for model in recipe.models
-            for seed in recipe.seeds
-            if not _rows_of(out, recipe, game, model, seed)
-        ]
-        if not missing:
-            continue
-        learn, bed = _stores(recipe, game, work)
-        for model, seed in missing:
-            row = _cell(recipe, learn, bed, model, seed, work)
-            with _alone(work):
-                write_json(out, [*_all_rows(out), row])
-            if tell is not None:
-                tell(row)
+    for seed in recipe.seeds:  # every game once before any a second time
+        for game in only or games:
+            models = [m for m in recipe.models if not _rows_of(out, recipe, game, m, seed)]
+            if not models:
+                continue
+            learn, bed = _stores(recipe, game, work)
+            for model in models:
+                row = _cell(recipe, learn, bed, model, seed, work)
+                with _alone(work):
+                    write_json(out, [*_all_rows(out), row])
+                if tell is not None:
+                    tell(row)
     return [row for row in _all_rows(out) if row["recipe"] == recipe.fingerprint]
 
 
