@@ -9,7 +9,7 @@ import pytest
 from cosmolabe.bench.bed import lay_out
 from cosmolabe.bench.ceiling import simulated
 from cosmolabe.bench.driving import imagine
-from cosmolabe.bench.evaluate import judge_model, write_run
+from cosmolabe.bench.evaluate import judge_model, write_run, write_runs
 from cosmolabe.core.fields import PREDICTED
 from cosmolabe.core.record import read_json, read_readings
 from cosmolabe.judges.state import JUDGE
@@ -125,6 +125,45 @@ def test_the_context_has_no_future_in_memory_behind_it(bed):
 
     _, why = imagine(Looks(), bed.windows.context(8))
     assert set(why) == {"model raised RuntimeError: seen enough"}
+
+
+def test_a_model_that_writes_into_what_it_is_told_changes_only_its_own_copy(bed, still):
+    class Writes:
+        name = "writes"
+
+        def rollout(self, context, seed=0):
+            out = still.rollout(context, seed)
+            for array in (context.states, context.actions, *vars(context.masks).values()):
+                array[:] = 0
+            return out
+
+    honest = judge_model(still, bed.store, bed=bed, num_pictures=0, num_clips=0)
+    written = judge_model(Writes(), bed.store, bed=bed, num_pictures=0, num_clips=0)
+    assert written.final == honest.final
+    assert judge_model(still, bed.store, bed=bed, num_pictures=0, num_clips=0).final == honest.final
+
+
+@pytest.mark.parametrize("stop", [SystemExit, GeneratorExit])
+def test_a_model_that_exits_does_not_end_the_judging(bed, stop):
+    class Exits:
+        name = "exits"
+
+        def rollout(self, context, seed=0):
+            raise stop(0)
+
+    _, why = imagine(Exits(), bed.windows.context(8))
+    assert set(why) == {f"model raised {stop.__name__}: 0"}
+
+
+def test_models_with_names_that_no_file_can_have_keep_their_clips_apart(bed, still, tmp_path):
+    names = ("../../a/b", "../../a_b", "x" * 300, "<b>")
+    judgements = [
+        dataclasses.replace(judge_model(still, bed.store, bed=bed, num_clips=1), model=name)
+        for name in names
+    ]
+    write_runs(judgements, tmp_path / "run")
+    assert len(list((tmp_path / "run" / "media").glob("*.npz"))) == len(names)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 def test_changing_the_future_changes_no_prediction(bed, noisy):

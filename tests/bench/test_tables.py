@@ -44,7 +44,7 @@ def test_the_grid_fills_every_cell_once_and_goes_on_where_it_stopped(tmp_path):
     assert len(read_json(out)) == 2
     rows = fill(RECIPE, tmp_path / "work", out, told.append)
     cells = [(row["model"], row["seed"]) for row in rows]
-    assert cells == [(m, s) for m in ("still", "constant_velocity") for s in (0, 1)]
+    assert cells == [(m, s) for s in (0, 1) for m in ("still", "constant_velocity")]
     assert len(told) == 4
     assert fill(RECIPE, tmp_path / "work", out, told.append) == rows
     assert len(told) == 4
