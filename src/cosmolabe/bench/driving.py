@@ -5,6 +5,7 @@ many windows are judged changes no number.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -80,10 +81,14 @@ def _shape(context: Context) -> tuple[int, int, int, int, int]:
 def _one_chunk(
     model: WorldModel, context: Context, seed: int, shape: tuple[int, int, int, int, int]
 ) -> tuple[Prediction, str]:
+    # The masks say what is scored: a model that writes into its own changes nobody else's.
+    context = replace(context, masks=context.masks.copy())
     # A seed of 31 bits: other people's random generators take no more.
     try:
         prediction = model.rollout(context, seed=seed & 0x7FFFFFFF)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # its exit() is no reason to stop judging
         prediction, raised = None, f"model raised {type(error).__name__}: {error}"[:300]
     else:
         raised = ""

@@ -1,5 +1,6 @@
 """Judges a world model on a store: `judge_model(model, store)`, then `write_run`."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -22,6 +23,7 @@ from cosmolabe.bench.readings import (
     side_readings,
 )
 from cosmolabe.core import bootstrap
+from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import Record, write_json, write_jsonl, write_readings
 from cosmolabe.core.rollout import WorldModel
@@ -55,6 +57,10 @@ def judge_model(
     the model is there; `bed` re-uses windows, floors and ceiling for several models. A model that
     fails on a window scores 0 there and is named in the clips; nothing it does is raised.
     """
+    if num_pictures < 0 or num_clips < 0:
+        raise ValueError(
+            f"pictures and clips are counts, 0 or more; got {num_pictures} and {num_clips}"
+        )
     if bed is None:
         bed = lay_out(
             store, split, protocol, num_episodes=num_episodes, per_episode=per_episode, seed=seed
@@ -111,7 +117,7 @@ def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
     (folder / "media").mkdir(parents=True, exist_ok=True)
     for judgement in judgements:
         for name, clip in judgement.media.items():
-            path = folder / "media" / f"{name}-{judgement.model}.npz"
+            path = folder / "media" / f"{name}-{_file_name(judgement.model)}.npz"
             np.savez_compressed(
                 path,
                 true=clip["true"],
@@ -150,6 +156,12 @@ def _record(
         data=bed.data,
         notes=_notes(scores),
     )
+
+
+def _file_name(model: str) -> str:
+    """A model's name as part of a file's name; one that has to be changed carries its hash."""
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", model)[:80]
+    return safe if safe == model else f"{safe}-{fingerprint(ascii(model))[:6]}"
 
 
 def _notes(scores: WindowScores) -> tuple[str, ...]:

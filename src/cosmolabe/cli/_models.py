@@ -55,11 +55,16 @@ def _own(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa
     with _told(path):
         model = make(manifest)
     name = getattr(model, "name", None)
-    if not callable(getattr(model, "rollout", None)) or not isinstance(name, str) or not name:
+    if not callable(getattr(model, "rollout", None)) or not _is_name(name):
         raise ValueError(
-            f"{path}:{attribute} gave no world model: it needs a `name` of text and `rollout`"
+            f"{path}:{attribute} gave no world model: it needs `rollout` and a `name` of 1 to 200 "
+            "printable characters"
         )
     return model
+
+
+def _is_name(name: Any) -> bool:  # noqa: ANN401 - whatever a stranger's model has
+    return isinstance(name, str) and 0 < len(name) <= 200 and name.isprintable()
 
 
 @contextlib.contextmanager
@@ -67,5 +72,7 @@ def _told(path: Path) -> Generator[None]:
     """What goes wrong in a user's own file is told as theirs; its `exit()` does not end us."""
     try:
         yield
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise ValueError(f"{path} raised {type(error).__name__}: {error}") from error

@@ -141,6 +141,10 @@ class Masks:
     actions: Bool[np.ndarray, " action"]
     wrap: Bool[np.ndarray, "2"]
 
+    def copy(self) -> "Masks":
+        """Arrays of its own, for somebody who may write into them."""
+        return Masks(**{name: mask.copy() for name, mask in vars(self).items()})
+
     def take(self, rows: slice | np.ndarray) -> "Masks":
         """The masks of some rows of the batch; those that all rows share stay as they are."""
         if self.valid.ndim == 1:

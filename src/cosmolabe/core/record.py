@@ -15,7 +15,7 @@ from typing import Any
 from cosmolabe.core.reading import Reading
 
 SCHEMA = 1
-MOST_DIGITS = 18  # of a whole number: it fits 64 bits
+MOST_DIGITS = 300  # of a whole number: a float can still hold it
 NUMBERS = ("value", "low", "high", "floor", "ceiling")
 READING: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("judge", "metric", "unit", "direction", "protocol"), (str,)),
@@ -106,8 +106,9 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 - any tree of plain values
     """The file's JSON; a missing or broken file is named with what would do."""
+    text = _text_of(path)
     try:
-        return json.loads(_text_of(path), parse_int=_whole, parse_constant=_no_number)
+        return json.loads(text, parse_int=_whole, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON ({error}); was it cut short?") from None
 
