@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import subprocess
@@ -196,3 +197,16 @@ def test_a_model_file_that_raises_or_exits_is_told_as_the_user_s_own(tmp_path, m
         own.write_text(body)
         with pytest.raises(ValueError, match=r"own.py raised (SystemExit|KeyError|SyntaxError)"):
             open_model(f"{own}:make", SimpleNamespace(manifest=None), trust=True)
+
+
+def test_a_full_disk_and_an_empty_memory_are_told_with_what_would_do(verb, capsys):
+    def full():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def large():
+        raise MemoryError("Unable to allocate 931. GiB")
+
+    assert main.run(verb(full)) == 2
+    assert "No space left on device; make room" in capsys.readouterr().err
+    assert main.run(verb(large)) == 2
+    assert "not enough memory (Unable to allocate 931. GiB)" in capsys.readouterr().err

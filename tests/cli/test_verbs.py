@@ -126,3 +126,19 @@ def test_an_unknown_damage_is_answered_with_all_there_are(tmp_path):
     code, refused = run_json("damage", store, "-k", "rust", "--out", tmp_path / "hurt")
     assert code == 2
     assert "gravity" in refused["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--threads", "100000"), "threads are 1 to 256"),
+        (("--threads", "0"), "threads are 1 to 256"),
+        (("--seed", "-1"), "fits 63 bits"),
+        (("--seed", str(10**30)), "fits 63 bits"),
+    ],
+)
+def test_a_training_that_torch_would_crash_on_is_refused(tmp_path, words, told):
+    code, answer = run_json("train", tmp_path / "none", "--out", tmp_path / "out", *words)
+    assert code == 2
+    assert told in answer["error"]
+    assert not (tmp_path / "out").exists()

@@ -1,5 +1,6 @@
 """Bad input is refused in words that name file, place and what would do; nothing is lost."""
 
+import inspect
 import io
 import json
 import pickle
@@ -16,6 +17,7 @@ from cosmolabe.data import packed, shards
 from cosmolabe.data.arrays import read_arrays, write_arrays
 from cosmolabe.data.collect import collect
 from cosmolabe.data.envelopes import export_envelopes, import_envelopes
+from cosmolabe.data.folder import check_numbers
 from cosmolabe.data.pack import pack_store
 from cosmolabe.data.store import open_store
 
@@ -500,3 +502,9 @@ def test_a_byte_order_mark_is_no_mistake(made, tmp_path):
     for path in source.iterdir():
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert len(import_envelopes(source, tmp_path / "out")) == 3
+
+
+@pytest.mark.parametrize("numbers", [[0], np.array([0.5]), np.array([]), np.array(0), None])
+def test_windows_are_asked_for_by_arrays_of_whole_numbers(numbers):
+    with pytest.raises(ValueError, match="must be an int64 array of one axis"):
+        inspect.unwrap(check_numbers)(np.array([9]), numbers, np.zeros(1, np.int64), 3)

@@ -49,8 +49,8 @@ class Damage(Verb):
         store = open_store(self.store)
         if not isinstance(store, ReplayStore):
             raise ValueError(f"{self.store} holds imported episodes; damage needs a game to play")
-        if self.onset < CONTEXT or self.frames < 1:
-            raise ValueError(f"onset is {CONTEXT} or more and frames 1 or more")
+        if self.onset < CONTEXT or self.frames < 1 or self.episodes < 1:
+            raise ValueError(f"onset is {CONTEXT} or more, frames and episodes 1 or more")
         if self.kind == "identity_swap":
             raise ValueError("identity_swap changes pictures alone; a rollout of states shows none")
         if (self.out / "rollouts.jsonl").exists():

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a check failed, 2 bad input, 130 stopped by Ctrl-C.
 
 import contextlib
 import difflib
+import errno
 import importlib
 import io
 import json
@@ -19,6 +20,7 @@ from cosmolabe import cli
 from cosmolabe.cli._verb import Answer, Verb
 
 DONE, FAILED, BAD_INPUT, STOPPED = 0, 1, 2, 130
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 EXTRAS = {
     "torch": "torch",
     "safetensors": "torch",
@@ -161,6 +163,8 @@ def _in_words(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return f"not enough memory ({error or 'nothing is left'}); ask for less at once"
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return f"{error.strerror}; make room, then run the same command again"
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename else ""
         return f"{error.strerror or error}{where}"

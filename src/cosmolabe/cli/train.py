@@ -9,6 +9,8 @@ from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from cosmolabe.cli._verb import Answer, Verb, progress
 
+MOST_THREADS = 256  # far more make torch crash
+
 
 @dataclass(frozen=True, kw_only=True)
 class Train(Verb):
@@ -48,6 +50,10 @@ class Train(Verb):
         from cosmolabe.nets.recipe import TrainConfig, paper
         from cosmolabe.nets.training import train
 
+        if self.threads is not None and not 1 <= self.threads <= MOST_THREADS:
+            raise ValueError(f"threads are 1 to {MOST_THREADS}; got {self.threads}")
+        if not 0 <= self.seed < 1 << 63:
+            raise ValueError(f"a training's seed is 0 or more and fits 63 bits; got {self.seed}")
         store = open_store(self.store)
         if (self.out / "config.json").exists() and not self.resume:
             raise ValueError(
@@ -56,7 +62,7 @@ class Train(Verb):
         part = parts.load("models", self.model)
         if not part.trainable:
             raise ValueError(f"'{self.model}' learns nothing; judge it by its name")
-        if self.threads:
+        if self.threads is not None:
             import torch
 
             torch.set_num_threads(self.threads)

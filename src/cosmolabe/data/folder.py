@@ -80,6 +80,13 @@ def check_numbers(
     lengths: np.ndarray, episodes: np.ndarray, starts: np.ndarray, length: int
 ) -> None:
     """Refuse windows that lie outside their episodes."""
+    for what, numbers in (("episodes", episodes), ("starts", starts)):
+        whole = isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu"
+        if not whole or numbers.ndim != 1:
+            raise ValueError(
+                f"{what} must be an int64 array of one axis; got {type(numbers).__name__} "
+                f"{getattr(numbers, 'dtype', '')} {np.shape(numbers)}"
+            )
     if length < 1 or len(episodes) != len(starts):
         raise ValueError(
             f"windows need a length of at least 1 and one start for each episode; got length "
