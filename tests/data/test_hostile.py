@@ -469,6 +469,15 @@ def test_a_forged_array_is_refused_before_anything_is_played(made, tmp_path, kin
         open_store(folder).verify()
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_forged_world_that_is_no_number_is_refused_without_verifying(made, tmp_path, value):
+    folder = shutil.copytree(made / "replay", tmp_path / "replay")
+    forge(folder, other_form("keyframes", lambda array: np.full_like(array, value)))
+    with pytest.raises(ValueError, match="does not belong here"):
+        store = open_store(folder)
+        [store.episode(number) for number in range(len(store))]
+
+
 @pytest.mark.parametrize(
     "meta",
     [

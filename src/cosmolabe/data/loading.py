@@ -49,6 +49,7 @@ def read_shard(
         and lengths.min(initial=2) >= 2
         and len(arrays["actions"]) == log_starts[-1]
         and arrays["keyframes"].shape == (key_starts[-1], game.num_world)
+        and bool(np.isfinite(arrays["keyframes"]).all())
         and arrays["characters"].shape == (len(lengths), len(game.roles))
         and _below(arrays["characters"], len(game.characters))
         and _below(arrays["themes"], len(game.themes))
