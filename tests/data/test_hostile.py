@@ -473,8 +473,8 @@ def test_a_forged_array_is_refused_before_anything_is_played(made, tmp_path, kin
 def test_a_forged_world_that_is_no_number_is_refused_without_verifying(made, tmp_path, value):
     folder = shutil.copytree(made / "replay", tmp_path / "replay")
     forge(folder, other_form("keyframes", lambda array: np.full_like(array, value)))
+    store = open_store(folder)
     with pytest.raises(ValueError, match="does not belong here"):
-        store = open_store(folder)
         [store.episode(number) for number in range(len(store))]
 
 
