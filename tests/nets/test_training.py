@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,9 +10,9 @@ import pytest
 import torch
 
 from cosmolabe.core import parts
-from cosmolabe.core.record import read_json
+from cosmolabe.core.record import read_json, write_json
 from cosmolabe.nets.checkpoints import TENSORS
-from cosmolabe.nets.descent import STATE_TENSORS
+from cosmolabe.nets.descent import STATE, STATE_TENSORS
 from cosmolabe.nets.recipe import TrainConfig, paper
 from cosmolabe.nets.schedule import rate_at, unroll_at
 from cosmolabe.nets.training import train, training
@@ -121,6 +122,23 @@ def test_another_recipe_cannot_be_resumed(store, trained):
 def test_nothing_to_resume_is_said(store, tmp_path):
     with pytest.raises(ValueError, match=r"training\.json"):
         train(new_model(store), store, SHORT, tmp_path, resume=True)
+
+
+def test_a_training_that_diverges_says_so(store, tmp_path):
+    recipe = replace(SHORT, steps=60, rate=1e30, batch_size=2)
+    with pytest.raises(ValueError, match="training diverged: the last 20 losses"):
+        train(new_model(store), store, recipe, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("step", "six"), ("step", -1), ("seconds", None), ("config", [1])]
+)
+def test_an_edited_training_state_is_refused(store, trained, tmp_path, name, value):
+    shutil.copytree(trained, tmp_path / "model")
+    state = read_json(trained / STATE)
+    write_json(tmp_path / "model" / STATE, state | {name: value})
+    with pytest.raises(ValueError, match="not what we wrote"):
+        train(new_model(store), store, SHORT, tmp_path / "model", resume=True)
 
 
 def test_a_time_limit_ends_training(store, tmp_path):

@@ -77,6 +77,16 @@ class Descent:
                 mean.lerp_(weight, 1 - decay)
         return {name: part.detach() for name, part in parts.items()}
 
+    def refuse_to_diverge(self) -> None:
+        """Stop where no loss of the last steps was a number: what follows learns nothing."""
+        if len(self.losses) == self.losses.maxlen and not any(
+            torch.isfinite(parts["total"]) for parts in self.losses
+        ):
+            raise ValueError(
+                f"training diverged: the last {len(self.losses)} losses up to step {self.step} are "
+                f"not numbers; try a rate below {self.config.rate:g} in another folder"
+            )
+
     def noisy(self, batch: Batch) -> Batch:
         """The batch with noise on the positions of seen frames, in place."""
         if self.config.noise:
@@ -140,7 +150,15 @@ class Descent:
         if not isinstance(state, dict) or state.get("schema") != SCHEMA:
             raise ValueError(f"{folder / STATE}: not a training state of schema {SCHEMA}")
         ends = ("steps", "seconds", "evaluate_every", "save_every")
-        was, now = dict(state.get("config", {})), asdict(self.config)
+        was, now = state.get("config"), asdict(self.config)
+        step, seconds = state.get("step"), state.get("seconds")
+        if (
+            not isinstance(was, dict)
+            or type(step) is not int
+            or type(seconds) not in (int, float)
+            or step < 0
+        ):
+            raise ValueError(f"{folder / STATE}: config, step or seconds are not what we wrote")
         changed = [k for k in now if k not in ends and was.get(k) != now[k]]
         if changed or state.get("data") != data:
             raise ValueError(
@@ -158,7 +176,7 @@ class Descent:
             self.optimizer.state[weight] = {
                 key: read[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")
             }
-        self.step, self.seconds = int(state["step"]), float(state["seconds"])
+        self.step, self.seconds = step, float(seconds)
 
 
 def descend(
@@ -213,6 +231,7 @@ def steps_of(
         frames = config.seen + unroll_at(config, descent.step, descent.seconds)
         batch = first_frames(training_batch(windows), frames)
         descent.losses.append(descent.learn(descent.noisy(batch)))
+        descent.refuse_to_diverge()
         descent.seconds += time.monotonic() - began
         if on_evaluate and descent.seconds - evaluated >= config.evaluate_every:
             evaluated = descent.seconds
