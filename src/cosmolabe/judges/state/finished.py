@@ -40,8 +40,8 @@ def judge(
                     "id": rollout.id,
                     "game": game,
                     "model": model,
-                    "episode": _first(rollout.window and rollout.window.episodes),
-                    "start": _first(rollout.window and rollout.window.starts),
+                    "episode": _first(rollout, "episodes"),
+                    "start": _first(rollout, "starts"),
                     "status": "skipped",
                     "why": why,
                     "final": None,
@@ -61,8 +61,9 @@ def _groups(rollouts: Sequence[Rollout]) -> dict[tuple[str, str], list[Rollout]]
     return groups
 
 
-def _first(numbers: np.ndarray | None) -> int | None:
-    return None if numbers is None else int(numbers[0])
+def _first(rollout: Rollout, place: str) -> int | None:
+    """Episode or tick the rollout's window comes from, where it has states."""
+    return None if rollout.window is None else int(getattr(rollout.window, place)[0])
 
 
 def _too_short(rollout: Rollout, protocol: StateProtocol) -> str:
