@@ -23,8 +23,9 @@ DOCS = Path(__file__).parent.parent / "docs" / "speed.md"
 PAGE = """# Speed
 
 Written by `python -m benchmarks --docs` (`make bench` without it). Ours and each peer take turns
-in one process on one core, so a busy machine slows both; each ratio is the median over rounds of
-ours over the peer's in the same round. Absolute numbers differ between machines and between runs
+in one process on one core; rates are per second of processor time, so that what others do on the
+machine does not count. Each ratio is the median over rounds of ours over the peer's in the same
+round. Absolute numbers differ between machines and between runs
 (by 30 % here); only the ratios mean something. A ✗ is a target missed; a row without a target
 only informs.
 

@@ -1,4 +1,8 @@
-"""Interleaved timing: ours and the peer's take turns, so that a busy machine slows both."""
+"""Interleaved timing: ours and the peer's take turns, in seconds of our own processor time.
+
+All runs are single-threaded, and machines are shared: the wall clock would also count what others
+do in between. A slow memory still slows both.
+"""
 
 import statistics
 import time
@@ -22,15 +26,15 @@ class Row:
 
 
 def rates(runs: dict[str, Callable[[], int]], rounds: int = 7) -> dict[str, list[float]]:
-    """Units per second of each run, `rounds` times in turn; a run returns the units it did."""
+    """Units per processor second of each run, in turn; a run returns the units it did."""
     for run in runs.values():
         run()  # warm-up: compile, fault pages in
     seen: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
-            start = time.perf_counter()
+            start = time.process_time()
             units = run()
-            seen[name].append(units / (time.perf_counter() - start))
+            seen[name].append(units / (time.process_time() - start))
     return seen
 
 

@@ -183,12 +183,15 @@ def expand(public, target, scale, template, wrap, skip, states, numbers, termina
     """
     num_slots, num_state = template.shape
     history = num_state - NUM_HISTORY
+    constant = template.reshape(num_slots * num_state)
     for t in range(skip, public.shape[0]):
         out = t - skip
         flat = states[out].reshape(num_slots * num_state)
         row = public[t]
-        flat[:] = template.reshape(num_slots * num_state)
-        numbers[out, :] = 0.0
+        for i in range(constant.shape[0]):  # a plain loop, which LLVM makes a memcpy
+            flat[i] = constant[i]
+        for g in range(numbers.shape[1]):
+            numbers[out, g] = 0.0
         for c in range(target.shape[0]):
             place = target[c]
             if place >= 0:
