@@ -10,9 +10,8 @@ import numpy as np
 from PIL import Image
 
 from cosmolabe.core import parts
-from cosmolabe.core.seeds import seed_of
-from cosmolabe.engine import kernels
-from cosmolabe.engine.game import Appearance, Game, layout_of
+from cosmolabe.data.playing import play_script
+from cosmolabe.engine.game import Appearance, Game
 from cosmolabe.engine.render import draw_frames
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
@@ -22,27 +21,8 @@ SIDE, COLUMNS, ROWS, GAP = 224, 6, 3, 4
 def episode(game: Game, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Dense states and globals of one heuristic episode."""
     ticks = game.manifest.max_ticks
-    worlds, lengths = game.new_worlds(np.array([seed])), np.zeros(1, np.int64)
-    actions = np.zeros((1, ticks), np.uint8)
-    keys = np.array([[seed, seed_of("pictures")]], np.uint64)
-    parameters = game.default_parameters()[None]
-    keyframes = np.zeros((1, game.num_world))
-    kernels.play(
-        game.step, game.decide, worlds, parameters, keys, len(game.actions), 0.05, 2, actions,
-        keyframes, ticks, lengths,
-    )  # fmt: skip
-    public = np.zeros((1, ticks + 1, game.num_public), np.float32)
-    kernels.simulate(
-        game.step, game.new_worlds(np.array([seed])), actions, parameters, public, lengths
-    )
-    rows, layout, profile = int(lengths[0]), layout_of(game), game.manifest.profile
-    states = np.zeros((rows, game.manifest.num_slots, profile.num_state), np.float32)
-    numbers = np.zeros((rows, len(profile.global_fields)), np.float32)
-    kernels.expand(
-        public[0, :rows], layout.target, layout.scale, layout.template, layout.wrap, 0, states,
-        numbers, np.zeros(rows, bool),
-    )  # fmt: skip
-    return states, numbers
+    played = play_script(game, "heuristic", seed, ticks, every=ticks, size=32)
+    return played.states, played.globals
 
 
 def sheet(game: Game) -> np.ndarray:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmolabe.core import parts
+from cosmolabe.data.dense import dense
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import Appearance, layout_of
 from cosmolabe.engine.painting import no_scenery
@@ -29,21 +30,7 @@ def episode(name: str, seed: int = 3, ticks: int = 400) -> tuple[np.ndarray, np.
     lengths = np.zeros(1, np.int64)
     worlds, parameters = game.new_worlds(np.array([seed])), game.default_parameters()[None]
     kernels.simulate(game.step, worlds, actions, parameters, public, lengths)
-    layout, profile, count = layout_of(game), game.manifest.profile, int(lengths[0])
-    states = np.zeros((count, *layout.template.shape), np.float32)
-    numbers = np.zeros((count, len(profile.global_fields)), np.float32)
-    rows, terminal = np.ascontiguousarray(public[0, :count]), np.zeros(count, bool)
-    kernels.expand(
-        rows,
-        layout.target,
-        layout.scale,
-        layout.template,
-        layout.wrap,
-        0,
-        states,
-        numbers,
-        terminal,
-    )
+    states, numbers, _ = dense(game, public[0, : int(lengths[0])])
     return states, numbers
 
 

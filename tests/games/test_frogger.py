@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.data.dense import dense
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import (
     LEVEL,
@@ -15,7 +16,6 @@ from cosmolabe.engine.game import (
     TERMINATED,
     WON,
     Appearance,
-    layout_of,
 )
 from cosmolabe.engine.render import draw_frames
 from cosmolabe.games import frogger
@@ -58,24 +58,6 @@ def play(randomness, num=12):
         np.zeros(num, np.int64),
     )
     return worlds
-
-
-def dense(rows):
-    layout = layout_of(GAME)
-    states = np.zeros((len(rows), GAME.manifest.num_slots, 23), np.float32)
-    numbers = np.zeros((len(rows), 17), np.float32)
-    kernels.expand(
-        np.ascontiguousarray(rows),
-        layout.target,
-        layout.scale,
-        layout.template,
-        layout.wrap,
-        0,
-        states,
-        numbers,
-        np.zeros(len(rows), bool),
-    )
-    return states, numbers
 
 
 def world_at(row, x, seed=0, level=1):
@@ -303,7 +285,7 @@ def test_lanes_surge_about_their_mean_and_flow_evenly_without():
 
 def test_lane_objects_pass_the_edge_without_a_jump_in_their_history():
     rows = simulate(GAME.new_world(3), [STAY] * 400)
-    states, _ = dense(rows)
+    states, _, _ = dense(GAME, rows)
     names = GAME.manifest.profile.state_columns
     objects = slice(frogger.OBJECT, frogger.OBJECT + frogger.NUM_OBJECTS)
     x, dx = states[:, objects, 0], states[1:, objects, names.index("dx1")]
@@ -360,7 +342,7 @@ def test_the_heuristic_player_beats_the_random_one_and_sees_the_late_game():
 
 
 def test_a_filled_bay_and_a_dead_frog_show_in_the_picture():
-    states, numbers = dense(simulate(GAME.new_world(0), [STAY]))
+    states, numbers, _ = dense(GAME, simulate(GAME.new_world(0), [STAY]))
     names = GAME.manifest.profile.state_columns
     plain = draw_frames(GAME, states[:1], numbers[:1], Appearance(theme="meadow"), 150)
     for slot, column, value in ((3, names.index("reached"), 1), (0, 2, 0)):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.data.dense import dense
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import (
     LEVEL,
@@ -17,7 +18,6 @@ from cosmolabe.engine.game import (
     SCORE,
     TERMINATED,
     WON,
-    layout_of,
 )
 from cosmolabe.engine.render import draw_frames
 from cosmolabe.games import kong as g
@@ -365,20 +365,7 @@ def test_the_picture_shows_the_barrel_the_ape_winds_up_with_and_the_climber_whil
     winding, dead = world.copy(), world.copy()
     winding[g.WINDING], dead[g.ALIVE] = 1, 0
     rows = np.stack([w[: GAME.num_public] for w in (world, winding, dead)]).astype(np.float32)
-    layout, slots = layout_of(GAME), GAME.manifest.num_slots
-    states = np.zeros((3, slots, layout.template.shape[1]), np.float32)
-    numbers, terminal = np.zeros((3, 17), np.float32), np.zeros(3, bool)
-    kernels.expand(
-        rows,
-        layout.target,
-        layout.scale,
-        layout.template,
-        layout.wrap,
-        0,
-        states,
-        numbers,
-        terminal,
-    )
+    states, numbers, _ = dense(GAME, rows)
     plain, raised, gone = draw_frames(GAME, states, numbers, size=112).astype(int)
     rows, _ = np.nonzero(np.abs(plain - raised).sum(-1))
     assert rows.max() < 40

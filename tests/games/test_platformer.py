@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.data.dense import dense
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import (
     LEVEL,
@@ -17,7 +18,6 @@ from cosmolabe.engine.game import (
     SCORE,
     TERMINATED,
     WON,
-    layout_of,
 )
 from cosmolabe.engine.render import draw_frames
 from cosmolabe.games import platformer as p
@@ -333,20 +333,7 @@ def test_the_picture_shows_the_hero_only_while_he_lives_and_the_flag_once_it_is_
     hidden, raised = world.copy(), world.copy()
     hidden[p.ALIVE], raised[p.FLAG_UP] = 0, 1
     rows = np.stack([w[: GAME.num_public] for w in (world, hidden, raised)]).astype(np.float32)
-    layout, slots = layout_of(GAME), GAME.manifest.num_slots
-    states = np.zeros((3, slots, layout.template.shape[1]), np.float32)
-    numbers, terminal = np.zeros((3, 17), np.float32), np.zeros(3, bool)
-    kernels.expand(
-        rows,
-        layout.target,
-        layout.scale,
-        layout.template,
-        layout.wrap,
-        0,
-        states,
-        numbers,
-        terminal,
-    )
+    states, numbers, _ = dense(GAME, rows)
     alive, dead, up = draw_frames(GAME, states, numbers, size=112)
     hero = np.abs(alive.astype(int) - dead).sum(-1) > 0
     flag = np.abs(alive.astype(int) - up).sum(-1) > 0

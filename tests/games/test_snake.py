@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.data.dense import dense
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import (
     LEVEL,
@@ -265,19 +266,7 @@ def test_segments_carry_their_place_and_the_picture_shows_the_head():
     places = layout.template[snake.BODY :, names.index("segment_index")]
     assert list(places) == list(range(snake.NUM_SEGMENTS))
     rows = simulate(moving_world(), [STAY])
-    states = np.zeros((len(rows), 48, 23), np.float32)
-    numbers = np.zeros((len(rows), 17), np.float32)
-    kernels.expand(
-        np.ascontiguousarray(rows),
-        layout.target,
-        layout.scale,
-        layout.template,
-        layout.wrap,
-        0,
-        states,
-        numbers,
-        np.zeros(len(rows), bool),
-    )
+    states, numbers, _ = dense(GAME, rows)
     still = draw_frames(GAME, states[:1], numbers[:1], Appearance(theme="lawn"), 100)
     gone = states[:1].copy()
     gone[0, snake.HEAD_SLOT, 2] = 0
