@@ -12,6 +12,12 @@ def clamp(value, low, high):
 
 
 @rule
+def whole(value, low, high):
+    """The value as a whole number of low..high, low for what is no number: safe as an index."""
+    return np.int64(min(value, high)) if value > low else np.int64(low)
+
+
+@rule
 def wrap(value):
     """The value on a circle of length 1, in [0, 1)."""
     wrapped = value - np.floor(value)

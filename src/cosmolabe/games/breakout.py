@@ -25,7 +25,7 @@ from cosmolabe.engine.game import (
     Theme,
     entity,
 )
-from cosmolabe.engine.motion import clamp
+from cosmolabe.engine.motion import clamp, whole
 from cosmolabe.engine.rng import uniform
 
 # Sizes, in screens (the world is square).
@@ -227,8 +227,8 @@ def _move_ball(world, parameters):
 @rule
 def _brick_at(world, x, y):
     """Number of the standing brick at a point, else -1."""
-    column = np.int64((x - LEFT) / BRICK_WIDTH)
-    row = np.int64((y - FIELD_TOP) / BRICK_HEIGHT)
+    column = whole((x - LEFT) / BRICK_WIDTH, 0, COLUMNS)
+    row = whole((y - FIELD_TOP) / BRICK_HEIGHT, 0, ROWS)
     if x < LEFT or column >= COLUMNS or row >= ROWS:
         return np.int64(-1)
     cell = row * COLUMNS + column

@@ -30,7 +30,7 @@ from cosmolabe.engine.game import (
     Theme,
     entity,
 )
-from cosmolabe.engine.motion import clamp, wrap, wrapped_gap
+from cosmolabe.engine.motion import clamp, whole, wrap, wrapped_gap
 from cosmolabe.engine.rng import integer, uniform
 
 CELL = 1.0 / 15.0  # side of a cell, screens; 15 columns, 13 rows and a bar above and below
@@ -285,7 +285,7 @@ def _move_frog(world, action, parameters):
     world[CLOCK] -= 1.0
     rest = np.floor(max(parameters[P_REST], 0.0))
     _crouch(world, action, parameters)
-    row = np.int64(world[ROW])
+    row = whole(world[ROW], 0, START)
     river = row >= FIRST_RIVER and row <= LAST_RIVER
     drift = _drift(world, row, parameters)
     if world[ON_GROUND] == 0.0:
@@ -335,14 +335,14 @@ def _start_hop(world, facing, parameters):
     if facing == UP or (facing == DOWN and world[ROW] < START):
         way = -1.0 if facing == UP else 1.0
         world[ROW] += way
-        world[FROG_LANE] = LANE_TYPE[np.int64(world[ROW])]
+        world[FROG_LANE] = LANE_TYPE[whole(world[ROW], 0, START)]
         world[FROG_VX], world[FROG_VY] = 0.0, (_row_y(world[ROW]) - world[FROG_Y]) / ticks
     elif facing != DOWN:
         way = 1.0 if facing == RIGHT else -1.0
         goal = clamp(world[FROG_X] + way * CELL, 0.5 * CELL, 1.0 - 0.5 * CELL)
         if (goal - world[FROG_X]) * way <= 0.0:
             return
-        drift = _drift(world, np.int64(world[ROW]), parameters)
+        drift = _drift(world, whole(world[ROW], 0, START), parameters)
         world[FROG_VX], world[FROG_VY] = (goal - world[FROG_X]) / ticks + drift, 0.0
     else:
         return
@@ -416,7 +416,7 @@ def _look_for_death(world, river, parameters):
             world[FROG_X] = clamp(world[FROG_X], 0.0, 1.0)
             _die(world)
             return
-        row = np.int64(world[ROW])
+        row = whole(world[ROW], 0, START)
         if parameters[P_WATER_KILLS] > 0.0 and not _supported(world, row, world[FROG_X]):
             _die(world)
             return
@@ -451,7 +451,7 @@ def decide(world, parameters, luck):
     """Forward when the next row will be safe, else wait, else dodge."""
     if world[PHASE] != PLAYING or world[COOLDOWN] > 0.0:
         return 0
-    row = np.int64(world[ROW])
+    row = whole(world[ROW], 0, START)
     ahead = max(CROUCH_TICKS - 1.0 - world[CROUCHED], 0.0) if world[FACING] == UP else 2.0
     if row == MEDIAN and _setting_out(world) < world[FROG_X]:
         return LEFT + 1  # the river carries to the right, so set out left of the last bay

@@ -26,7 +26,7 @@ from cosmolabe.engine.game import (
     Theme,
     entity,
 )
-from cosmolabe.engine.motion import boxes_meet, clamp, wrap
+from cosmolabe.engine.motion import boxes_meet, clamp, whole, wrap
 from cosmolabe.engine.rng import uniform
 
 # Sizes, in screens (the world is square).
@@ -277,7 +277,7 @@ def _move_barrels(world, parameters):
 @rule
 def _descend(world, k, place, speed):
     """Down a ladder, then on along the girder below."""
-    floor = np.int64(world[BARREL_FLOOR + k]) - 1
+    floor = whole(world[BARREL_FLOOR + k], 1, TOP) - 1
     world[place + 3] = LADDER_SHARE * speed
     world[place + 1] += world[place + 3]
     bottom = _top(floor, world[place]) - BARREL_RADIUS
@@ -291,7 +291,7 @@ def _descend(world, k, place, speed):
 @rule
 def _drop(world, k, place, speed, parameters):
     """Off a girder's end: fall, bounce, roll the other way."""
-    floor = np.int64(world[BARREL_FLOOR + k])
+    floor = whole(world[BARREL_FLOOR + k], 0, TOP)
     world[place + 3] += parameters[P_GRAVITY]
     world[place] = clamp(world[place] + world[place + 2], BARREL_RADIUS, 1.0 - BARREL_RADIUS)
     world[place + 1] += world[place + 3]
@@ -311,7 +311,7 @@ def _drop(world, k, place, speed, parameters):
 @rule
 def _roll(world, k, place, speed, parameters):
     """Down the slope; perhaps down a ladder, over the end, or into the drum."""
-    floor = np.int64(world[BARREL_FLOOR + k])
+    floor = whole(world[BARREL_FLOOR + k], 0, TOP)
     before = world[place]
     x = before + DOWNHILL[floor] * speed
     world[place] = x
@@ -351,7 +351,7 @@ def _move_flame(world):
     """Wander along a girder, turn at whim, sometimes take a ladder."""
     if world[FLAME_ALIVE] < 0.5:
         return
-    floor = np.int64(world[FLAME_FLOOR_NOW])
+    floor = whole(world[FLAME_FLOOR_NOW], 0, FLAME_FLOOR)
     if world[FLAME_CLIMBS] > 0.5:
         ladder = floor if world[FLAME_UP] < 0.0 else floor - 1
         goal = ladder + 1 if world[FLAME_UP] < 0.0 else ladder
@@ -407,7 +407,7 @@ def _push(action):
 @rule
 def _climb(world, action, parameters):
     """Up and down the ladder held; at its ends step onto the girder."""
-    ladder = np.int64(world[RUNG])
+    ladder = whole(world[RUNG], 0, TOP - 1)
     way = -1.0 if action == UP else (1.0 if action == DOWN else 0.0)
     world[VX], world[VY] = 0.0, way * parameters[P_CLIMB_SPEED]
     world[Y] += world[VY]
@@ -428,7 +428,7 @@ def _climb(world, action, parameters):
 @rule
 def _walk(world, action, fresh, parameters):
     """Along the girder; take a ladder, jump, or step over the end."""
-    floor = np.int64(world[FLOOR])
+    floor = whole(world[FLOOR], 0, TOP)
     push = _push(action)
     if push != 0.0:
         world[FACING] = 1.0 if push > 0.0 else 3.0

@@ -26,7 +26,7 @@ from cosmolabe.engine.game import (
     Theme,
     entity,
 )
-from cosmolabe.engine.motion import boxes_meet, clamp
+from cosmolabe.engine.motion import boxes_meet, clamp, whole
 from cosmolabe.engine.rng import uniform
 
 # Sizes, in screens (the world is square).
@@ -367,7 +367,7 @@ def _move_walkers(world, parameters):
         way = 1.0 if world[place + 4] == 1.0 else -1.0
         if k == turned:
             way = -way
-        low, high = _walk(world, np.int64(world[WALKER_ON + k]))
+        low, high = _walk(world, whole(world[WALKER_ON + k], 0, MOVING))
         x = world[place] + way * speed
         if x > high:
             x, way = high, -1.0
@@ -419,7 +419,7 @@ def _move_player(world, action, parameters):
         world[COYOTE_LEFT] = 0.0
     world[X] += world[VX]
     if world[SUPPORT] >= 0.0:
-        _stay_on(world, np.int64(world[SUPPORT]), parameters)
+        _stay_on(world, whole(world[SUPPORT], 0, MOVING), parameters)
     if world[SUPPORT] < 0.0:
         _fly(world, pressed, before, parameters)
     _stay_inside(world)

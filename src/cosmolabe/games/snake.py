@@ -29,6 +29,7 @@ from cosmolabe.engine.game import (
     Theme,
     entity,
 )
+from cosmolabe.engine.motion import whole
 from cosmolabe.engine.rng import integer
 
 CELLS = 20  # cells of the board's side
@@ -128,7 +129,7 @@ def _lay_snake(world, parameters):
 @rule
 def _length(world):
     """Body segments; a world that was not made by these rules may say any number."""
-    return np.int64(min(NUM_SEGMENTS * 1.0, max(0.0, world[LENGTH])))
+    return whole(world[LENGTH], 0, NUM_SEGMENTS)
 
 
 @rule
@@ -179,7 +180,7 @@ def step(world, action, parameters):
 @rule
 def _turn(world, heading, parameters):
     """Look where the key says; looking straight back at the neck is refused."""
-    back = (heading + 2) % 4 == np.int64(world[BODY_DIRECTION])
+    back = (heading + 2) % 4 == whole(world[BODY_DIRECTION], 0, 3)
     if back and parameters[P_REVERSE_KILLS] == 0.0:
         return
     world[HEADING] = heading
@@ -198,7 +199,7 @@ def _period(level, parameters):
 @rule
 def _move(world, parameters):
     """One grid step: crash, or eat and grow, or just go on."""
-    heading = np.int64(world[HEADING])
+    heading = whole(world[HEADING], 0, 3)
     length = _length(world)
     x, y = world[HEAD_X] + STEP_X[heading], world[HEAD_Y] + STEP_Y[heading]
     if x < 0.0 or x > CELLS or y < 0.0 or y > CELLS:
@@ -271,9 +272,9 @@ def decide(world, parameters, luck):
     if world[PHASE] != PLAYING and world[PHASE] != READY:
         return 0
     length = _length(world)
-    best, choice = 1e9, np.int64(world[HEADING])
+    best, choice = 1e9, whole(world[HEADING], 0, 3)
     for heading in range(4):
-        if (heading + 2) % 4 == np.int64(world[BODY_DIRECTION]):
+        if (heading + 2) % 4 == whole(world[BODY_DIRECTION], 0, 3):
             continue
         x, y = world[HEAD_X] + STEP_X[heading], world[HEAD_Y] + STEP_Y[heading]
         if _blocked(world, x, y, length, parameters):
@@ -282,7 +283,7 @@ def decide(world, parameters, luck):
         cost += _tightness(world, x, y, heading, length, parameters) + 0.1 * luck[0]
         if cost < best:
             best, choice = cost, np.int64(heading)
-    return 0 if choice == np.int64(world[HEADING]) else choice + 1
+    return 0 if choice == whole(world[HEADING], 0, 3) else choice + 1
 
 
 @rule
