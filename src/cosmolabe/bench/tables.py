@@ -1,7 +1,7 @@
 """The grid game x model x seed: trains each cell, judges it on test, never does a cell twice."""
 
 import fcntl
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -53,10 +53,11 @@ class GridRecipe:
         """16 hex digits that change when any choice changes."""
         return fingerprint(plain(self))
 
-    def config(self, game: str, seed: int) -> TrainConfig:
-        """How one cell is trained."""
+    def config(self, game: str, seed: int, own: Mapping[str, Any] | None = None) -> TrainConfig:
+        """How one cell is trained; `own` holds the dials of the model itself."""
         steps = self.steps_of.get(game, self.steps)
-        return replace(self.train, steps=steps, seconds=self.seconds, seed=seed)
+        ends = {"steps": steps, "seconds": self.seconds, "seed": seed}
+        return replace(self.train, **{**(own or {}), **ends})
 
 
 def fill(
@@ -144,7 +145,8 @@ def _cell(
     name = f"{recipe.name}-{bed.game}-{model}-{seed}"
     steps, seconds = 0, 0.0
     if part.trainable:
-        done = train(world, learn, recipe.config(bed.game, seed), work / "checkpoints" / name)
+        config = recipe.config(bed.game, seed, part.recipe)
+        done = train(world, learn, config, work / "checkpoints" / name)
         if done.interrupted:
             raise KeyboardInterrupt
         steps, seconds = done.step, done.seconds
@@ -168,6 +170,7 @@ def _cell(
         "beats_floor": final.value > final.floor,
         "steps": steps,
         "seconds": seconds,
+        "dials": dict(part.recipe),
         "n": final.n,
         "protocol": final.protocol,
         "data": final.data,

@@ -67,7 +67,8 @@ class Train(Verb):
 
             torch.set_num_threads(self.threads)
         model = part.create(store.manifest, self.size, self.seed)
-        config = self.config_from(paper() if self.size == "paper" else TrainConfig())
+        recipe = paper() if self.size == "paper" else TrainConfig()
+        config = self.config_from(replace(recipe, **part.recipe))
         watch = _Watch(store, self.evaluate) if self.evaluate else None
         with progress(f"training {self.model}") as tell:
             last = train(

@@ -1,8 +1,9 @@
 """What one file of `models/` offers."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.rollout import WorldModel
@@ -22,3 +23,5 @@ class ModelPart:
     learned."""
     trainable: bool = False
     sizes: tuple[str, ...] = ("laptop", "paper")
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    """Dials of `nets.recipe.TrainConfig` that differ for this model, by name."""

@@ -11,6 +11,7 @@ ATTRIBUTES = {
     "models": "MODEL",
     "metrics": "METRIC",
     "judges": "JUDGE",
+    "scenarios": "SCENARIOS",
 }
 """Each kind of part and the one object its file offers."""
 

@@ -64,6 +64,7 @@ class Descent:
         rate = rate_at(config, self.step, self.seconds)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
+        self.world.network.shuffle(seed_of("luck", config.seed, self.step))
         parts = self.world.network.loss(batch, config.seen)
         self.optimizer.zero_grad(set_to_none=True)
         parts["total"].backward()

@@ -92,6 +92,13 @@ class Imagination(nn.Module):
         """What is likely after each frame, and the next memory; a memory of None begins a story."""
         raise NotImplementedError
 
+    def shuffle(self, seed: int) -> None:
+        """Set what is random in the next story or loss; one without luck has nothing to set.
+
+        What a network draws in a rollout is the same for every row of a batch, so that neither
+        the order of rows nor their company changes a number.
+        """
+
     def set_scales(self, scales: Scales) -> None:
         """Take over the scales measured on training windows."""
         for field in fields(Scales):

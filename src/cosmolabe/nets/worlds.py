@@ -54,6 +54,7 @@ class NetworkWorld:
                 filled = np.concatenate([chosen, np.repeat(chosen[:1], CHUNK - len(chosen))])
                 part = context.take(filled)
                 moving, _ = moving_slots(part)
+                self.network.shuffle(seed)
                 found = self._imagine(context_batch(part), context.window, horizon, cached)
                 imagined, numbers_, terminal_ = (a[: len(chosen)] for a in found)
                 states[chosen[:, None, None], np.arange(horizon)[:, None], moving] = imagined

@@ -1,0 +1,1 @@
+"""Scenarios, one file a game; each offers `SCENARIOS`."""
