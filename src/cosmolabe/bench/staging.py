@@ -1,0 +1,206 @@
+"""Puts scenarios on the stage: the true context and continuation of each, over a batch of seeds.
+
+staged = stage(game, scenario, seeds=range(8))
+staged.windows   what a model is told and what came of it, like any other windows
+staged.trace     the true continuation, which predicates read
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import UInt8
+
+from cosmolabe.core.episode import Windows
+from cosmolabe.core.fields import PREDICTED
+from cosmolabe.core.rollout import SURE, Prediction
+from cosmolabe.core.scenario import LEAD, Scenario, Trace
+from cosmolabe.core.seeds import episode_seed, generator, seed_of
+from cosmolabe.data.dense import dense
+from cosmolabe.data.playing import parse_script
+from cosmolabe.engine import kernels
+from cosmolabe.engine.game import TERMINATED, Game
+from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
+
+WINDOW = LEAD + 1
+"""Context states of every scenario."""
+SALT = "public"
+SPLIT = "scenario"
+"""Worlds of scenarios are a split of their own: no store holds them."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """One scenario as played from a batch of seeds."""
+
+    game: Game
+    scenario: Scenario
+    seeds: tuple[int, ...]
+    windows: Windows
+    """W context states and the true continuation; `episodes` holds the seeds."""
+    trace: Trace
+    """The last context state and the true continuation."""
+    actions: UInt8[np.ndarray, "batch window_and_horizon"]
+    """What the model is told; the world repeats an action now and then where it is sticky."""
+    executed: UInt8[np.ndarray, "batch window_and_horizon"]
+    """What the world did."""
+    worlds: np.ndarray
+    """World vectors of the last context state, float64 (batch, world)."""
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+
+def constants_of(
+    game: Game, scenario: Scenario, changes: Mapping[str, float] | None = None
+) -> np.ndarray:
+    """Physics of a scenario, with changes on top."""
+    return game.default_parameters(**{**scenario.parameters, **(changes or {})})
+
+
+def actions_of(
+    game: Game, scenario: Scenario, script: str | None = None
+) -> UInt8[np.ndarray, " window_and_horizon"]:
+    """One action a tick for W + H ticks; the last word of a short script goes on."""
+    length = WINDOW + scenario.horizon
+    words = parse_script(game, scenario.script if script is None else script)
+    return np.array((words + words[-1:] * length)[:length], np.uint8)
+
+
+def opening(game: Game, scenario: Scenario, seed: int) -> np.ndarray:
+    """The start of one seed: a fresh world, then the scenario's own set-up."""
+    key = episode_seed(SALT, game.name, SPLIT, seed)
+    world = game.new_world(key, scenario.level, constants_of(game, scenario))
+    if scenario.set_up is not None:
+        scenario.set_up(world, generator("scenario", game.name, scenario.name, seed))
+    return world
+
+
+def stage(
+    game: Game,
+    scenario: Scenario,
+    seeds: Sequence[int] = range(8),
+    sticky: float = 0.0,
+    script: str | None = None,
+    parameters: Mapping[str, float] | None = None,
+    worlds: np.ndarray | None = None,
+) -> Staged:
+    """Play a scenario, or its twin (`script=scenario.twin`), from every seed.
+
+    `sticky` is the chance that the world repeats its previous action while the model is told the
+    intended one. `parameters` change the physics after the context: the start stays the true one,
+    what comes of it does not. `worlds` replaces the worlds of the last context state (those with
+    other luck, say). An episode that ends early keeps its last state.
+    """
+    if not 0.0 <= sticky < 1.0:
+        raise ValueError(f"sticky is a chance, in [0, 1); got {sticky}")
+    seeds = tuple(int(seed) for seed in seeds)
+    if not seeds:
+        raise ValueError(f"{game.name} {scenario.name}: at least one seed; got none")
+    actions = np.tile(actions_of(game, scenario, script), (len(seeds), 1))
+    executed = _stuck(actions, sticky, game, scenario, seeds)
+    start = np.stack([opening(game, scenario, seed) for seed in seeds])
+    constants = constants_of(game, scenario)
+    past = _simulate(game, start, executed[:, :LEAD], constants)
+    if (start[:, TERMINATED] != 0.0).any():
+        raise ValueError(f"{game.name} {scenario.name}: the game ends before the last {LEAD} ticks")
+    now = start if worlds is None else worlds
+    changed = constants_of(game, scenario, parameters)
+    future = _simulate(game, now.copy(), executed[:, LEAD:-1], changed)
+    windows = _windows(game, np.concatenate([past, future[:, 1:]], 1), actions, seeds)
+    return Staged(
+        game=game,
+        scenario=scenario,
+        seeds=seeds,
+        windows=windows,
+        trace=_true_trace(game, windows, actions),
+        actions=actions,
+        executed=executed,
+        worlds=now,
+    )
+
+
+def trace_of(prediction: Prediction, staged: Staged) -> Trace:
+    """A model's rollout as a trace: the true last context state, then what it imagined."""
+    true = staged.trace
+    return Trace(
+        manifest=true.manifest,
+        states=np.concatenate([true.states[:, :1], prediction.states], 1),
+        globals=np.concatenate([true.globals[:, :1], prediction.globals], 1),
+        terminal=np.concatenate([true.terminal[:, :1], prediction.terminal > 0.0], 1),
+        actions=true.actions,
+    )
+
+
+def prediction_of(staged: Staged) -> Prediction:
+    """The staged continuation as if a model had imagined it."""
+    trace = staged.trace
+    return Prediction(
+        trace.states[:, 1:],
+        trace.globals[:, 1:],
+        SURE * (2 * trace.terminal[:, 1:].astype(np.float32) - 1),
+    )
+
+
+def other_luck(staged: Staged, stream: int) -> np.ndarray:
+    """The worlds of the last context state with other random numbers to come."""
+    worlds = staged.worlds.copy()
+    for world, seed in zip(worlds, staged.seeds, strict=True):
+        key = seed_of("other luck", staged.game.name, staged.scenario.name, seed, stream)
+        world[KEY_LOW], world[KEY_HIGH] = key & 0xFFFFFFFF, key >> 32
+        world[COUNTER] = 0.0
+    return worlds
+
+
+def _stuck(
+    actions: np.ndarray, sticky: float, game: Game, scenario: Scenario, seeds: Sequence[int]
+) -> np.ndarray:
+    executed = actions.copy()
+    if not sticky:
+        return executed
+    for row, seed in zip(executed, seeds, strict=True):
+        again = generator("sticky", game.name, scenario.name, seed).random(len(row)) < sticky
+        for tick in np.flatnonzero(again[1:]) + 1:
+            row[tick] = row[tick - 1]
+    return executed
+
+
+def _simulate(
+    game: Game, worlds: np.ndarray, actions: np.ndarray, constants: np.ndarray
+) -> np.ndarray:
+    """Public rows of every state, the first included; `worlds` change in place."""
+    public = np.zeros((len(worlds), actions.shape[1] + 1, game.num_public), np.float32)
+    lengths = np.zeros(len(worlds), np.int64)
+    kernels.simulate(
+        game.step, worlds, np.ascontiguousarray(actions), constants[None], public, lengths
+    )
+    for rows, length in zip(public, lengths, strict=True):
+        rows[length:] = rows[length - 1]
+    return public
+
+
+def _windows(
+    game: Game, public: np.ndarray, actions: np.ndarray, seeds: tuple[int, ...]
+) -> Windows:
+    each = [dense(game, rows) for rows in public]
+    table = np.asarray(game.action_table, np.float32)
+    return Windows(
+        registry=np.tile(game.manifest.registry(), (len(seeds), 1, 1)),
+        states=np.stack([states for states, _, _ in each]),
+        actions=table[actions],
+        globals=np.stack([numbers for _, numbers, _ in each]),
+        terminal=np.stack([terminal for _, _, terminal in each]),
+        masks=game.manifest.masks(),
+        episodes=np.array(seeds, np.int64),
+        starts=np.zeros(len(seeds), np.int64),
+    )
+
+
+def _true_trace(game: Game, windows: Windows, actions: np.ndarray) -> Trace:
+    return Trace(
+        manifest=game.manifest,
+        states=windows.states[:, LEAD:][..., list(PREDICTED)],
+        globals=windows.globals[:, LEAD:],
+        terminal=windows.terminal[:, LEAD:],
+        actions=actions[:, LEAD:],
+    )
