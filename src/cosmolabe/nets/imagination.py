@@ -23,6 +23,8 @@ class Dreamt:
     states: Float[Tensor, "batch time moving state"]
     globals: Float[Tensor, "batch time global"]
     actions: Float[Tensor, "batch time action"]
+    imagined: int = 0
+    """How many of the frames, at the end, the network imagined itself."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class Imagination(nn.Module):
             story.append((likely if step == 0 else last, states, numbers))
             action = batch.actions[:, seen + step : seen + step + 1]
             if cached:
-                dreamt = Dreamt(batch, states, numbers, action)
+                dreamt = Dreamt(batch, states, numbers, action, imagined=1)
             else:
                 memory = None
                 dreamt = Dreamt(
@@ -142,17 +144,25 @@ class Imagination(nn.Module):
                     torch.cat([dreamt.states, states], 1),
                     torch.cat([dreamt.globals, numbers], 1),
                     torch.cat([dreamt.actions, action], 1),
+                    imagined=step + 1,
                 )
         return story
 
     def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
         """Parts of the loss, `total` among them, over all frames after the first of a window."""
-        assert batch.terminal is not None, "only training windows say when an episode was over"
-        steps = batch.states.shape[1] - seen
-        story = self.unroll(batch, seen, steps)
+        story = self.unroll(batch, seen, batch.states.shape[1] - seen)
         likely = Likely(
             **{f.name: torch.cat([getattr(s[0], f.name) for s in story], 1) for f in fields(Likely)}
         )
+        before = torch.cat([batch.globals[:, :seen], *(told for _, _, told in story[:-1])], 1)
+        return self.errors(batch, likely, before)
+
+    def errors(self, batch: Batch, likely: Likely, before: Tensor) -> dict[str, Tensor]:
+        """Parts of the loss of what was likely after each frame but the last of a window.
+
+        `before` holds the globals it was said from.
+        """
+        assert batch.terminal is not None, "only training windows say when an episode was over"
         truth, numbers = batch.states[:, 1:], batch.globals[:, 1:]
         alive = truth[..., ALIVE]
         share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
@@ -160,7 +170,7 @@ class Imagination(nn.Module):
         off = likely.fields - truth[..., FIELDS_START:-NUM_HISTORY]
         off = torch.where(self.field_turns, off - off.detach().round(), off).abs()
         off = (off / self.field_scale * self.field_used).sum(-1)
-        drift = ((likely.globals - numbers) / self.global_step).abs().clamp(max=10)
+        drift = self.drift(likely.globals, before, numbers)
         parts = {
             "positions": (gap * share).sum(-1).mean() / self.reach,
             "alive": F.binary_cross_entropy_with_logits(likely.alive, alive),
@@ -175,6 +185,10 @@ class Imagination(nn.Module):
             getattr(w, f.name) * parts[f.name] for f in fields(w)
         )
         return parts
+
+    def drift(self, said: Tensor, before: Tensor, truth: Tensor) -> Tensor:
+        """How far off each global is, in steps of its usual size."""
+        return ((said - truth) / self.global_step).abs().clamp(max=10)
 
 
 def straight_round(
