@@ -1,4 +1,4 @@
-"""Check a game, a frame envelope or a store; exit code 1 where something is wrong."""
+"""Check a game, a frame envelope, a store or scenarios; exit code 1 where something is wrong."""
 
 import tempfile
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, subcommand
 
-from cosmolabe.cli._verb import Answer, Table, Verb
+from cosmolabe.cli._verb import Answer, Table, Verb, progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +73,49 @@ class CheckStore(Verb):
         return Answer({"store": self.store, "episodes": episodes}, text)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckScenarios(Verb):
+    """Do scenarios test what they say? Each rule is tried on the truth and on planted changes."""
+
+    game: Positional[str] = ""
+    """Name of the game; all games with scenarios where none is given."""
+    seeds: int = 200
+    """Worlds each scenario starts from."""
+
+    def run(self) -> Answer:
+        """One row per predicate."""
+        from cosmolabe.bench.scenario_check import check_scenarios
+        from cosmolabe.core import parts
+
+        if self.game:
+            parts.load("games", self.game)  # an unknown game is refused with the names there are
+        games = [self.game] if self.game else list(parts.names("scenarios"))
+        checks = []
+        with progress("checking") as tell:
+            for done, game in enumerate(games):
+                tell(done, len(games))
+                checks += check_scenarios(game, self.seeds)
+        failed = [check for check in checks if not check.ok]
+        rows = [asdict(check) | {"why": check.why} for check in checks]
+        shown = [
+            (
+                check.game, check.scenario, check.predicate, check.true_pass, check.planted_fail,
+                check.survives_pass, check.reacts, check.why,
+            )
+            for check in checks
+        ]  # fmt: skip
+        columns = (
+            "game", "scenario", "predicate", "true", "planted fails", "survives", "reacts",
+            "what is wrong",
+        )  # fmt: skip
+        summary = f"{len(checks) - len(failed)} of {len(checks)} predicates test what they say"
+        data = {"seeds": self.seeds, "failed": len(failed), "rows": rows}
+        return Answer(data, [Table(columns, shown), summary], ok=bool(checks) and not failed)
+
+
 VERB = (
     Annotated[CheckGame, subcommand("game")]
     | Annotated[CheckEnvelope, subcommand("envelope")]
     | Annotated[CheckStore, subcommand("store")]
+    | Annotated[CheckScenarios, subcommand("scenarios")]
 )
