@@ -1,0 +1,189 @@
+"""Rules and planted changes that the scenarios of several games share.
+
+A rule is a function from a batch of rollouts to one truth value each; written so that NaN, as any
+other nonsense, breaks it. A planted change imitates what goes wrong in models: freezing, drifting,
+ghosts, what is dead and returns, points counted twice.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Bool
+
+from cosmolabe.core.fields import ALIVE, X, Y
+from cosmolabe.core.scenario import Change, Trace
+
+Rule = Callable[[Trace], Bool[np.ndarray, " batch"]]
+
+
+def gains(name: str, points: float, slack: float | None = None) -> Rule:
+    """A global ends `points` above its first value and never goes far beyond either."""
+    room = 0.3 * abs(points) if slack is None else slack
+    low, high = min(points, 0.0) - room, max(points, 0.0) + room
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        gain = trace.number(name) - trace.number(name)[:, :1]
+        within = ((gain >= low) & (gain <= high)).all(1)
+        return within & (np.abs(gain[:, -1] - points) <= room)
+
+    return holds
+
+
+def keeps(name: str, slack: float) -> Rule:
+    """A global stays at its first value."""
+    return gains(name, 0.0, slack)
+
+
+def lives(*slots: str) -> Rule:
+    """They live all along."""
+    return lambda trace: np.all([trace.alive(slot).all(1) for slot in slots], axis=0)
+
+
+def dies_once(slot: str, first: int, last: int) -> Rule:
+    """It lives until it dies in steps first..last, and is then dead to the end."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        alive = trace.alive(slot)
+        return (
+            alive[:, :first].all(1) & ~alive[:, last:].any(1) & (np.diff(alive, axis=1).sum(1) == 1)
+        )
+
+    return holds
+
+
+def stays(slot: str, slack: float = 0.015, start: int = 0) -> Rule:
+    """It keeps the place it has at step `start`."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        x, y = trace.x(slot)[:, start:], trace.y(slot)[:, start:]
+        return ((np.abs(x - x[:, :1]) < slack) & (np.abs(y - y[:, :1]) < slack)).all(1)
+
+    return holds
+
+
+def both(*rules: Rule) -> Rule:
+    """All of them hold."""
+    return lambda trace: np.all([rule(trace) for rule in rules], axis=0)
+
+
+def trembling(size: float = 0.003) -> Change:
+    """All that can move is seen up to `size` beside its place."""
+
+    def edit(trace: Trace) -> Trace:
+        states, mutable = trace.states.copy(), trace.manifest.masks().mutable
+        shape = (*states.shape[:2], int(mutable.sum()), 2)
+        noise = np.random.default_rng(0).uniform(-size, size, shape).astype(states.dtype)
+        states[:, :, mutable, X : Y + 1] += noise
+        states[:, 0] = trace.states[:, 0]
+        return trace.with_states(states)
+
+    return Change("places tremble", edit=edit)
+
+
+def shifted(slot: str, dx: float, dy: float = 0.0) -> Change:
+    """One slot is seen somewhere else."""
+
+    def edit(trace: Trace) -> Trace:
+        states = trace.states.copy()
+        states[:, 1:, trace.slot(slot), X] += dx
+        states[:, 1:, trace.slot(slot), Y] += dy
+        return trace.with_states(states)
+
+    return Change(f"{slot} is elsewhere", edit=edit)
+
+
+def adrift(slot: str, dx: float, dy: float = 0.0) -> Change:
+    """One slot drifts so much a step on top of its true move."""
+
+    def edit(trace: Trace) -> Trace:
+        states = trace.states.copy()
+        steps = np.arange(states.shape[1], dtype=states.dtype)
+        states[:, :, trace.slot(slot), X] += dx * steps
+        states[:, :, trace.slot(slot), Y] += dy * steps
+        return trace.with_states(states)
+
+    return Change(f"{slot} drifts", edit=edit)
+
+
+def frozen(*slots: str) -> Change:
+    """They stay as they were in the last true state, fields and all."""
+
+    def edit(trace: Trace) -> Trace:
+        states = trace.states.copy()
+        for slot in slots:
+            states[:, :, trace.slot(slot)] = states[:, :1, trace.slot(slot)]
+        return trace.with_states(states)
+
+    return Change(f"{' and '.join(slots)} frozen", edit=edit)
+
+
+def straight_on(slot: str, start: int = 0) -> Change:
+    """From step `start` on it repeats that step's move for ever, whatever is in the way."""
+
+    def edit(trace: Trace) -> Trace:
+        states, column = trace.states.copy(), trace.slot(slot)
+        places = states[:, :, column, X : Y + 1]
+        move = places[:, start + 1] - places[:, start]
+        steps = np.arange(states.shape[1] - start, dtype=states.dtype)[None, :, None]
+        places[:, start:] = places[:, start, None] + steps * move[:, None]
+        states[:, start:, column, ALIVE] = states[:, start, None, column, ALIVE]
+        return trace.with_states(states)
+
+    return Change(f"{slot} goes straight on", edit=edit)
+
+
+def undead(slot: str) -> Change:
+    """It lives all along."""
+    return _with_life(f"{slot} never dies", slot, lambda alive: np.ones_like(alive))
+
+
+def vanished(slot: str, start: int = 1) -> Change:
+    """It is dead from step `start` on."""
+
+    def life(alive: np.ndarray) -> np.ndarray:
+        return alive & (np.arange(alive.shape[1]) < start)
+
+    return _with_life(f"{slot} vanishes", slot, life)
+
+
+def risen(slot: str, steps: int = 4) -> Change:
+    """It lives again so many steps after it died."""
+
+    def life(alive: np.ndarray) -> np.ndarray:
+        dead = np.cumsum(~alive, axis=1)
+        return alive | (dead > steps)
+
+    return _with_life(f"{slot} returns from the dead", slot, life)
+
+
+def _with_life(name: str, slot: str, life: Callable[[np.ndarray], np.ndarray]) -> Change:
+    def edit(trace: Trace) -> Trace:
+        states = trace.states.copy()
+        states[:, :, trace.slot(slot), ALIVE] = life(trace.alive(slot))
+        return trace.with_states(states)
+
+    return Change(name, edit=edit)
+
+
+def counted(name: str, times: float) -> Change:
+    """Every gain of a global counts so many times: 2 doubles it, 0 loses it."""
+
+    def edit(trace: Trace) -> Trace:
+        numbers = trace.globals.copy()
+        column = trace.manifest.profile.global_fields.index(name)
+        first = numbers[:, :1, column].copy()
+        numbers[:, :, column] = first + times * (numbers[:, :, column] - first)
+        return trace.with_globals(numbers)
+
+    return Change(f"{name} counts {times:g} times", edit=edit)
+
+
+def given(name: str, amount: float, step: int = 5) -> Change:
+    """A global gets an amount it should not get."""
+
+    def edit(trace: Trace) -> Trace:
+        numbers = trace.globals.copy()
+        numbers[:, step:, trace.manifest.profile.global_fields.index(name)] += amount
+        return trace.with_globals(numbers)
+
+    return Change(f"{name} changes by {amount:g}", edit=edit)
