@@ -41,7 +41,7 @@ class Likely:
 
     def last(self) -> "Likely":
         """Only what is said about the frame after the last."""
-        return Likely(**{f.name: getattr(self, f.name)[:, -1:] for f in fields(self)})
+        return type(self)(**{f.name: getattr(self, f.name)[:, -1:] for f in fields(self)})
 
 
 Story = list[tuple[Likely, Tensor, Tensor]]
@@ -148,12 +148,16 @@ class Imagination(nn.Module):
                 )
         return story
 
+    def miss(
+        self, likely: Likely, truth: Float[Tensor, "batch time moving 2"], batch: Batch
+    ) -> Float[Tensor, "batch time moving"]:
+        """How far each entity's next position is from the truth, |dx| + |dy|."""
+        return wrapped(likely.positions - truth, batch.wrap).abs().sum(-1)
+
     def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
         """Parts of the loss, `total` among them, over all frames after the first of a window."""
         story = self.unroll(batch, seen, batch.states.shape[1] - seen)
-        likely = Likely(
-            **{f.name: torch.cat([getattr(s[0], f.name) for s in story], 1) for f in fields(Likely)}
-        )
+        likely = joined([step[0] for step in story])
         before = torch.cat([batch.globals[:, :seen], *(told for _, _, told in story[:-1])], 1)
         return self.errors(batch, likely, before)
 
@@ -166,7 +170,7 @@ class Imagination(nn.Module):
         truth, numbers = batch.states[:, 1:], batch.globals[:, 1:]
         alive = truth[..., ALIVE]
         share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
-        gap = wrapped(likely.positions - truth[..., :2], batch.wrap).abs().sum(-1)
+        gap = self.miss(likely, truth[..., :2], batch)
         off = likely.fields - truth[..., FIELDS_START:-NUM_HISTORY]
         off = torch.where(self.field_turns, off - off.detach().round(), off).abs()
         off = (off / self.field_scale * self.field_used).sum(-1)
@@ -189,6 +193,14 @@ class Imagination(nn.Module):
     def drift(self, said: Tensor, before: Tensor, truth: Tensor) -> Tensor:
         """How far off each global is, in steps of its usual size."""
         return ((said - truth) / self.global_step).abs().clamp(max=10)
+
+
+def joined(parts: list[Likely]) -> Likely:
+    """What was said step by step as one, over time."""
+    kind = type(parts[0])
+    return kind(
+        **{f.name: torch.cat([getattr(part, f.name) for part in parts], 1) for f in fields(kind)}
+    )
 
 
 def straight_round(
