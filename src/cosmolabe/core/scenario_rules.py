@@ -6,6 +6,7 @@ ghosts, what is dead and returns, points counted twice.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool
@@ -47,6 +48,33 @@ def dies_once(slot: str, first: int, last: int) -> Rule:
         return (
             alive[:, :first].all(1) & ~alive[:, last:].any(1) & (np.diff(alive, axis=1).sum(1) == 1)
         )
+
+    return holds
+
+
+def born_once(slot: str, first: int, last: int) -> Rule:
+    """It is dead until it comes to life in steps first..last, and then lives to the end."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        alive = trace.alive(slot)
+        return (
+            ~alive[:, :first].any(1) & alive[:, last:].all(1) & (np.diff(alive, axis=1).sum(1) == 1)
+        )
+
+    return holds
+
+
+def ends(name: str, value: float, slack: float) -> Rule:
+    """A global has about this value at the last step."""
+    return lambda trace: np.abs(trace.number(name)[:, -1] - value) <= slack
+
+
+def travels(slot: str, dx: float, dy: float, slack: float = 0.02) -> Rule:
+    """At the last step it is so far from where it began, counted along its way where axes wrap."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        over, down = trace.dx(slot).sum(1), trace.dy(slot).sum(1)
+        return (np.abs(over - dx) <= slack) & (np.abs(down - dy) <= slack)
 
     return holds
 
@@ -187,3 +215,27 @@ def given(name: str, amount: float, step: int = 5) -> Change:
         return trace.with_globals(numbers)
 
     return Change(f"{name} changes by {amount:g}", edit=edit)
+
+
+def delayed(ticks: int = 2) -> Change:
+    """Everything happens so many ticks later."""
+
+    def edit(trace: Trace) -> Trace:
+        then = np.maximum(np.arange(trace.states.shape[1]) - ticks, 0)
+        return replace(
+            trace,
+            states=trace.states[:, then],
+            globals=trace.globals[:, then],
+            terminal=trace.terminal[:, then],
+        )
+
+    return Change(f"all comes {ticks} ticks late", edit=edit)
+
+
+def endless() -> Change:
+    """The end of the game is never noticed."""
+
+    def edit(trace: Trace) -> Trace:
+        return replace(trace, terminal=np.zeros_like(trace.terminal))
+
+    return Change("the game never ends", edit=edit)
