@@ -86,7 +86,7 @@ def check_scenario(game: Game, scenario: Scenario, seeds: int = 200) -> list[Pre
 
 def differ(a: Trace, b: Trace, what: str) -> Bool[np.ndarray, " batch"]:
     """Whether the place or life of a slot, or the value of a global, differs at any step."""
-    return (np.abs(gap_of(a, b, what)) > FELT).any((1, 2))
+    return np.asarray((np.abs(gap_of(a, b, what)) > FELT).any((1, 2)))
 
 
 def gap_of(a: Trace, b: Trace, what: str) -> Float[np.ndarray, "batch step channel"]:

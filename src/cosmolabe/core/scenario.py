@@ -96,7 +96,7 @@ class Predicate:
     name: str
     says: str
     """One sentence for people."""
-    holds: Callable[[Trace], Bool[np.ndarray, " batch"]]
+    holds: Callable[[Trace], Bool[np.ndarray, " batch"] | np.bool]
     """Whether each rollout keeps the rule; forgiving of what a good model is off by."""
     catches: Change
     """A change under which it must fail."""

@@ -1,12 +1,20 @@
 """Scenarios of pong: rails, bats, serves, points and the end of the game, one mechanism each."""
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import numpy as np
 
 from cosmolabe.core.fields import X, Y
 from cosmolabe.core.scenario import LEAD, Change, Predicate, Scenario, Trace
+from cosmolabe.core.scenario_rules import counted, endless, gains, keeps
+from cosmolabe.core.traces import (
+    doubled,
+    global_edit,
+    kept,
+    pace,
+    place_edit,
+    shifted,
+    speed,
+    straight,
+)
 from cosmolabe.engine.game import OVER, PHASE, PLAYING, SCORE, WON
 from cosmolabe.games.pong import (
     AIM,
@@ -183,18 +191,9 @@ def _match_point_against(world: np.ndarray, draws: Draws) -> None:
 # Readings of a trace.
 
 
-def _pace(places: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Mean move per step between two steps."""
-    return (places[:, stop] - places[:, start]) / (stop - start)
-
-
-def _speed(trace: Trace, start: int, stop: int) -> np.ndarray:
-    return np.hypot(_pace(trace.x("ball"), start, stop), _pace(trace.y("ball"), start, stop))
-
-
 def _slope(trace: Trace, start: int, stop: int) -> np.ndarray:
     """Share of the ball's speed that goes down."""
-    return _pace(trace.y("ball"), start, stop) / np.maximum(_speed(trace, start, stop), 1e-6)
+    return pace(trace.y("ball"), start, stop) / np.maximum(speed(trace, "ball", start, stop), 1e-6)
 
 
 def _closing(trace: Trace, start: int, stop: int) -> np.ndarray:
@@ -209,112 +208,42 @@ def _homing(trace: Trace) -> np.ndarray:
     return gap[:, 0] - gap[:, 20]
 
 
-def _gain(trace: Trace, name: str) -> np.ndarray:
-    numbers = trace.number(name)
-    return numbers[:, -1] - numbers[:, 0]
-
-
-def _once(trace: Trace, name: str) -> np.ndarray:
-    """It goes up by one, in one go, and stays."""
-    gone = np.round(trace.number(name) - trace.number(name)[:, :1])
-    return (gone[:, -1] == 1) & (np.diff(gone, axis=1) >= 0).all(1)
-
-
 # Planted changes of a trace.
 
 
-def _moved(
-    slot: str, column: int, change: Callable[[Trace, np.ndarray], np.ndarray]
-) -> Callable[[Trace], Trace]:
-    """Gives `slot` other places; `change` gets the trace and the step numbers."""
-
-    def edit(trace: Trace) -> Trace:
-        states = trace.states.copy()
-        states[:, 1:, trace.slot(slot), column] = change(trace, np.arange(len(states[0])))[:, 1:]
-        return trace.with_states(states)
-
-    return edit
+def _back(course: np.ndarray) -> np.ndarray:
+    """From the contact on, the way is gone back."""
+    late = np.arange(course.shape[1]) > CONTACT
+    return np.where(late, 2 * course[:, CONTACT : CONTACT + 1] - course, course)
 
 
-def _straight(trace: Trace, steps: np.ndarray, column: int = Y) -> np.ndarray:
-    """As if nothing were in the way: the first four steps go on."""
-    places = trace.states[:, :, trace.slot("ball"), column]
-    return places[:, :1] + steps * _pace(places, 0, 4)[:, None]
+def _stretched(course: np.ndarray) -> np.ndarray:
+    """From the contact on, the way is an eighth longer."""
+    late = np.arange(course.shape[1]) > CONTACT
+    turn = course[:, CONTACT + 1 : CONTACT + 2]
+    return np.where(late, course + 0.125 * (course - turn), course)
 
 
-def _straight_across(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    return _straight(trace, steps, X)
+def _mirrored(course: np.ndarray) -> np.ndarray:
+    return 1.0 - course
 
 
-def _back_across(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    """From the contact on, the way across is gone back."""
-    x = trace.x("ball")
-    return np.where(steps > CONTACT, 2 * x[:, CONTACT : CONTACT + 1] - x, x)
-
-
-def _bent(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    """From the contact on, it leaves half as steep again as it is fast, downwards."""
-    return trace.y("ball") + 0.01 * np.maximum(steps - CONTACT, 0)
-
-
-def _stretched(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    """From the contact on, the way across is an eighth longer."""
-    x = trace.x("ball")
-    return np.where(steps > CONTACT, x + 0.125 * (x - x[:, CONTACT + 1 : CONTACT + 2]), x)
-
-
-def _numbers(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Trace], Trace]:
-    """Gives a global another course; `change` gets its course."""
-
-    def edit(trace: Trace) -> Trace:
-        numbers = trace.globals.copy()
-        column = trace.manifest.profile.global_fields.index(name)
-        numbers[:, 1:, column] = change(trace.number(name))[:, 1:]
-        return trace.with_globals(numbers)
-
-    return edit
-
-
-def _first(course: np.ndarray) -> np.ndarray:
-    return np.broadcast_to(course[:, :1], course.shape)
-
-
-def _doubled(course: np.ndarray) -> np.ndarray:
-    return course + (course - course[:, :1])
-
-
-def _never_over(trace: Trace) -> Trace:
-    return replace(trace, terminal=np.zeros_like(trace.terminal))
-
-
-def _on(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    return trace.y("player") - BAT_SPEED * np.maximum(steps - CONTACT, 0)
-
-
-def _served(start: int) -> Callable[[Trace, np.ndarray], np.ndarray]:
-    """Gives the ball's way across a serve from step `start` on."""
-    return lambda trace, steps: trace.x("ball") + SERVE_SPEED * np.maximum(steps - start, 0)
-
-
-def _held(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    return _first(trace.x("ball"))
-
-
-def _mirrored(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    return 1.0 - trace.x("ball")
-
-
-def _twice_as_far(trace: Trace, steps: np.ndarray) -> np.ndarray:
-    x = trace.x("ball")
-    return 2 * x - x[:, :1]
+def _both_get_it(trace: Trace) -> Trace:
+    return global_edit("score", lambda score: score + trace.number("opponent_score"))(trace)
 
 
 FASTER_RETURNS = Change("returns gain three times as much speed", {"speed_up": 1.15})
-SCORE_TWICE = Change("a point counts double", edit=_numbers("score", _doubled))
-LOSE_TWICE = Change("a point against counts double", edit=_numbers("opponent_score", _doubled))
-GOES_ON = Change("the ball goes on for ever", edit=_moved("ball", X, _straight_across))
-SERVED_AT_ONCE = Change("the ball is served at once", edit=_moved("ball", X, _served(20)))
-NEVER_OVER = Change("the game goes on", edit=_never_over)
+SCORE_TWICE = counted("score", 2.0)
+LOSE_TWICE = counted("opponent_score", 2.0)
+GOES_ON = Change("the ball goes on for ever", edit=place_edit("ball", X, straight))
+SERVED_AT_ONCE = Change(
+    "the ball is served at once", edit=place_edit("ball", X, shifted(SERVE_SPEED, 20))
+)
+SERVED_TOO_SOON = Change(
+    "the ball is served too soon", edit=place_edit("ball", X, shifted(SERVE_SPEED, 3))
+)
+SLIDES_ON = Change("the bat slides on", edit=place_edit("player", Y, shifted(-BAT_SPEED, CONTACT)))
+NEVER_OVER = endless()
 
 # Rules that several scenarios share.
 
@@ -338,7 +267,7 @@ WAITS = Predicate(
 COMES_BACK = Predicate(
     "comes back",
     "The ball does not pass the bat and flies the other way after it.",
-    lambda t: (t.x("ball").min(1) > FACE - 0.05) & (_pace(t.x("ball"), 14, 24) > 0.008),
+    lambda t: (t.x("ball").min(1) > FACE - 0.05) & (pace(t.x("ball"), 14, 24) > 0.008),
     GHOSTS,
     FASTER_RETURNS,
 )
@@ -357,7 +286,7 @@ def _over(phase: int, says: str) -> tuple[Predicate, Predicate]:
             "who won",
             says,
             lambda t: np.round(t.number("phase")[:, -1]) == phase,
-            Change("the phase stays", edit=_numbers("phase", _first)),
+            Change("the phase stays", edit=global_edit("phase", kept)),
             QUICKER_OPPONENT,
         ),
     )
@@ -369,7 +298,7 @@ def _bounce(top: bool) -> tuple[Predicate, ...]:
         Predicate(
             "turns at the rail",
             "After the rail the ball flies back up or down at much the speed it came with.",
-            lambda t: np.abs(_pace(t.y("ball"), 14, 24) / _pace(t.y("ball"), 0, 8) + 1.0) < 0.2,
+            lambda t: np.abs(pace(t.y("ball"), 14, 24) / pace(t.y("ball"), 0, 8) + 1.0) < 0.2,
             SOFT_RAILS,
             FASTER_BAT,
         ),
@@ -384,14 +313,14 @@ def _bounce(top: bool) -> tuple[Predicate, ...]:
             "stays between the rails",
             "The ball never passes a rail.",
             lambda t: ((t.y("ball") > RAIL - SLACK) & (t.y("ball") < 1 - RAIL + SLACK)).all(1),
-            Change("the ball passes the rail", edit=_moved("ball", Y, _straight)),
+            Change("the ball passes the rail", edit=place_edit("ball", Y, straight)),
             SOFT_RAILS,
         ),
         Predicate(
             "keeps its way across",
             "The rail does not change the way across.",
-            lambda t: np.abs(_pace(t.x("ball"), 12, 22) - _pace(t.x("ball"), 0, 8)) < 0.003,
-            Change("the rail turns it back across", edit=_moved("ball", X, _back_across)),
+            lambda t: np.abs(pace(t.x("ball"), 12, 22) - pace(t.x("ball"), 0, 8)) < 0.003,
+            Change("the rail turns it back across", edit=place_edit("ball", X, _back)),
             SOFT_RAILS,
         ),
     )
@@ -402,7 +331,7 @@ def _edge(way: float, words: str) -> Predicate:
         f"leaves steeply {words}",
         f"An edge hit sends the ball {words}, whatever way it came.",
         lambda t: way * _slope(t, 13, 22) > 0.4,
-        Change("the bat returns like a wall", edit=_moved("ball", Y, _straight)),
+        Change("the bat returns like a wall", edit=place_edit("ball", Y, straight)),
         FASTER_RETURNS,
     )
 
@@ -432,13 +361,13 @@ SCENARIOS = (
                 "leaves flat",
                 "Little of the speed after the bat goes up or down.",
                 lambda t: np.abs(_slope(t, 13, 24)) < 0.25,
-                Change("it leaves at a slant", edit=_moved("ball", Y, _bent)),
+                Change("it leaves at a slant", edit=place_edit("ball", Y, shifted(0.01, CONTACT))),
                 FASTER_RETURNS,
             ),
             Predicate(
                 "counts the return",
                 "The count of returns goes up by one.",
-                lambda t: _once(t, "combo"),
+                gains("combo", 1.0),
                 GHOSTS,
                 FASTER_RETURNS,
             ),
@@ -463,14 +392,14 @@ SCENARIOS = (
             Predicate(
                 "gains speed",
                 "The ball is faster after the return.",
-                lambda t: _speed(t, 13, 25) > 1.02 * _speed(t, 0, 9),
+                lambda t: speed(t, "ball", 13, 25) > 1.02 * speed(t, "ball", 0, 9),
                 Change("returns gain nothing", {"speed_up": 1.0}),
                 QUICKER_OPPONENT,
             ),
             Predicate(
                 "gains little speed",
                 "It is no more than an eighth faster.",
-                lambda t: _speed(t, 13, 25) < 1.125 * _speed(t, 0, 9),
+                lambda t: speed(t, "ball", 13, 25) < 1.125 * speed(t, "ball", 0, 9),
                 FASTER_RETURNS,
                 QUICKER_OPPONENT,
             ),
@@ -485,8 +414,8 @@ SCENARIOS = (
             Predicate(
                 "no faster than the top speed",
                 "The ball is as fast after the return as before.",
-                lambda t: np.abs(_speed(t, 13, 25) / _speed(t, 0, 9) - 1.0) < 0.06,
-                Change("returns always gain speed", edit=_moved("ball", X, _stretched)),
+                lambda t: np.abs(speed(t, "ball", 13, 25) / speed(t, "ball", 0, 9) - 1.0) < 0.06,
+                Change("returns always gain speed", edit=place_edit("ball", X, _stretched)),
                 QUICKER_OPPONENT,
             ),
         ),
@@ -500,18 +429,15 @@ SCENARIOS = (
             Predicate(
                 "a point against",
                 "The opponent's score goes up by one, once.",
-                lambda t: _once(t, "opponent_score"),
+                gains("opponent_score", 1.0),
                 LOSE_TWICE,
                 QUICKER_OPPONENT,
             ),
             Predicate(
                 "no point for the player",
                 "The player's score stays.",
-                lambda t: np.abs(_gain(t, "score")) < 0.5,
-                Change(
-                    "both get a point",
-                    edit=lambda t: _numbers("score", lambda s: s + t.number("opponent_score"))(t),
-                ),
+                keeps("score", 0.4),
+                Change("both get a point", edit=_both_get_it),
                 QUICKER_OPPONENT,
             ),
             BACK_IN_THE_MIDDLE,
@@ -527,7 +453,7 @@ SCENARIOS = (
             Predicate(
                 "a point",
                 "The player's score goes up by one, once.",
-                lambda t: _once(t, "score"),
+                gains("score", 1.0),
                 SCORE_TWICE,
                 FASTER_BAT,
             ),
@@ -545,7 +471,7 @@ SCENARIOS = (
                 "comes back from the opponent",
                 "The ball does not pass the opponent and flies left after it.",
                 lambda t: (t.x("ball").max(1) < 1 - FACE + 0.05)
-                & (_pace(t.x("ball"), 14, 24) < -0.008),
+                & (pace(t.x("ball"), 14, 24) < -0.008),
                 GHOSTS,
                 FASTER_RETURNS,
             ),
@@ -567,7 +493,7 @@ SCENARIOS = (
             Predicate(
                 "no faster than it can",
                 "It does not get there faster than it can move.",
-                lambda t: np.abs(_pace(t.y("opponent"), 0, 12)) < 0.0135,
+                lambda t: np.abs(pace(t.y("opponent"), 0, 12)) < 0.0135,
                 Change("the opponent is twice as quick", {"opponent_speed": 2 * OPPONENT_SPEED}),
                 FASTER_BAT,
             ),
@@ -604,15 +530,15 @@ SCENARIOS = (
             Predicate(
                 "falls nowhere",
                 "It moves as far up or down in the next ten steps as in the first ten.",
-                lambda t: np.abs(_pace(t.y("ball"), 10, 20) - _pace(t.y("ball"), 0, 10)) < 0.004,
+                lambda t: np.abs(pace(t.y("ball"), 10, 20) - pace(t.y("ball"), 0, 10)) < 0.004,
                 Change("gravity", {"gravity": 0.001}),
                 FASTER_BAT,
             ),
             Predicate(
                 "goes on across",
                 "It moves as far across in the next ten steps as in the first ten.",
-                lambda t: np.abs(_pace(t.x("ball"), 10, 20) - _pace(t.x("ball"), 0, 10)) < 0.004,
-                Change("it turns back in the air", edit=_moved("ball", X, _back_across)),
+                lambda t: np.abs(pace(t.x("ball"), 10, 20) - pace(t.x("ball"), 0, 10)) < 0.004,
+                Change("it turns back in the air", edit=place_edit("ball", X, _back)),
                 Change("a little gravity", {"gravity": 0.0002}),
             ),
         ),
@@ -635,7 +561,7 @@ SCENARIOS = (
                 "stops with the last word",
                 "It stays where it was when the word changed.",
                 lambda t: np.abs(t.y("player")[:, 24] - t.y("player")[:, 11]) < 1.5 * SLACK,
-                Change("the bat slides on", edit=_moved("player", Y, _on)),
+                SLIDES_ON,
                 FASTER_BAT,
             ),
         ),
@@ -650,7 +576,7 @@ SCENARIOS = (
                 "stops at the rail",
                 "The bat never leaves the space between the rails.",
                 lambda t: t.y("player").min(1) > END - 1.5 * SLACK,
-                Change("the bat goes on", edit=_moved("player", Y, _on)),
+                SLIDES_ON,
                 QUICKER_OPPONENT,
             ),
             Predicate(
@@ -673,28 +599,28 @@ SCENARIOS = (
                 "The ball lies still as long as the waiting time lasts.",
                 lambda t: (np.ptp(t.x("ball")[:, :10], 1) < SLACK)
                 & (np.ptp(t.y("ball")[:, :10], 1) < SLACK),
-                Change("served too soon", edit=_moved("ball", X, _served(3))),
+                SERVED_TOO_SOON,
                 FASTER_BAT,
             ),
             Predicate(
                 "is served",
                 "Then it flies off to one side.",
                 lambda t: np.abs(t.x("ball")[:, 26] - t.x("ball")[:, 0]) > 0.06,
-                Change("never served", edit=_moved("ball", X, _held)),
+                Change("never served", edit=place_edit("ball", X, kept)),
                 FASTER_BAT,
             ),
             Predicate(
                 "at the speed of a serve",
                 "It flies at the speed of a serve.",
-                lambda t: np.abs(_speed(t, 16, 26) / SERVE_SPEED - 1.0) < 0.25,
-                Change("it flies twice as far", edit=_moved("ball", X, _twice_as_far)),
+                lambda t: np.abs(speed(t, "ball", 16, 26) / SERVE_SPEED - 1.0) < 0.25,
+                Change("it flies twice as far", edit=place_edit("ball", X, doubled)),
                 FASTER_BAT,
             ),
             Predicate(
                 "the waiting time runs down",
                 "The waiting time shown goes down to nothing.",
                 lambda t: t.number("cooldown")[:, -1] < 0.1,
-                Change("the clock stands still", edit=_numbers("cooldown", _first)),
+                Change("the clock stands still", edit=global_edit("cooldown", kept)),
                 FASTER_BAT,
             ),
         ),
@@ -709,7 +635,7 @@ SCENARIOS = (
                 "to the left",
                 "The serve goes left.",
                 lambda t: t.x("ball")[:, -1] - t.x("ball")[:, 0] < -0.06,
-                Change("served to the winner", edit=_moved("ball", X, _mirrored)),
+                Change("served to the winner", edit=place_edit("ball", X, _mirrored)),
                 FASTER_BAT,
             ),
         ),
@@ -725,7 +651,7 @@ SCENARIOS = (
                 "to the right",
                 "The serve goes right.",
                 lambda t: t.x("ball")[:, -1] - t.x("ball")[:, 0] > 0.06,
-                Change("served to the winner", edit=_moved("ball", X, _mirrored)),
+                Change("served to the winner", edit=place_edit("ball", X, _mirrored)),
                 FASTER_BAT,
             ),
         ),
