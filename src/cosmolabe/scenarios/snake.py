@@ -286,7 +286,7 @@ def _looks(way: int, start: int) -> Rule:
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
         off = np.abs(trace.field("head", "direction")[:, start:] - way)
-        return (off < 0.4).all(1)
+        return np.all(off < 0.4, axis=1)
 
     return holds
 
