@@ -1,11 +1,14 @@
 """Who plays: how often a player follows a whim, and how long a decision lasts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cosmolabe.core.seeds import seed_of
+from cosmolabe.data.policy import policy_of
+from cosmolabe.engine import kernels
+from cosmolabe.engine.game import Game
 
 
 @dataclass(frozen=True)
@@ -13,12 +16,13 @@ class Player:
     """A way of choosing actions.
 
     With chance `randomness` a decision is drawn evenly from all actions, else the game's own
-    heuristic makes it; each decision stands for `hold` ticks.
+    heuristic (or the game's trained policy) makes it; each decision stands for `hold` ticks.
     """
 
     name: str
     randomness: float
     hold: int
+    learned: bool = False
 
 
 PLAYERS = {
@@ -27,6 +31,7 @@ PLAYERS = {
         Player("heuristic", randomness=0.02, hold=1),  # slips now and then: no two games alike
         Player("random", randomness=1.0, hold=8),  # one whim lasts long enough to be seen
         Player("mixed", randomness=0.3, hold=4),
+        Player("rl", randomness=0.02, hold=4, learned=True),
     )
 }
 
@@ -36,6 +41,40 @@ def player_named(name: str) -> Player:
     if name not in PLAYERS:
         raise ValueError(f"no player named '{name}'; have {list(PLAYERS)}")
     return PLAYERS[name]
+
+
+def let_play(
+    player: Player,
+    game: Game,
+    worlds: np.ndarray,
+    constants: np.ndarray,
+    luck: np.ndarray,
+    actions: np.ndarray,
+    keyframes: np.ndarray,
+    keyframe_every: int,
+    lengths: np.ndarray,
+) -> None:
+    """Let a player play a batch of worlds, which change in place, to their end.
+
+    `luck` (B, 2) uint64 are the players' own streams; actions (B, T) uint8, keyframes and lengths
+    (B,) are written as `engine.kernels.play` says.
+    """
+    if player.learned:
+        policy_of(game.name).play(
+            game, worlds, constants, luck, player.randomness, actions, keyframes, keyframe_every,
+            lengths,
+        )  # fmt: skip
+        return
+    kernels.play(
+        game.step, game.decide, worlds, constants[None], luck, len(game.actions),
+        player.randomness, player.hold, actions, keyframes, keyframe_every, lengths,
+    )  # fmt: skip
+
+
+def policy_behind(players: Iterable[str], game: str) -> str:
+    """Fingerprint of the policy that these players need, empty where they need none."""
+    learned = any(PLAYERS[name].learned for name in players)
+    return policy_of(game).fingerprint if learned else ""
 
 
 def shares_of(players: Sequence[str] | Mapping[str, float | int]) -> dict[str, float]:

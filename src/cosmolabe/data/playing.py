@@ -3,7 +3,7 @@
     played = play_script(load("games", "pong"), "up*20,stay*5,down", seed=3)
     save_sheet(played.frames, Path("pong.png"))
 
-A script is the name of a player ("heuristic", "random", "mixed") or action words separated by
+A script is the name of a player ("heuristic", "random", "mixed", "rl") or action words separated by
 commas, each with an optional count of ticks.
 """
 
@@ -17,7 +17,7 @@ from PIL import Image
 
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.dense import dense
-from cosmolabe.data.players import PLAYERS
+from cosmolabe.data.players import PLAYERS, let_play
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import SCORE, Appearance, Game
 from cosmolabe.engine.render import draw_frames
@@ -95,13 +95,13 @@ def play_script(
 def _player_actions(
     game: Game, name: str, start: np.ndarray, constants: np.ndarray, seed: int, num_ticks: int
 ) -> np.ndarray:
-    player = PLAYERS[name]
     key = seed_of("play", game.name, name, seed)
     actions, lengths = np.zeros((1, num_ticks), np.uint8), np.zeros(1, np.int64)
-    kernels.play(
-        game.step, game.decide, start[None].copy(), constants[None],
-        np.array([[key & 0xFFFFFFFF, key >> 32]], np.uint64), len(game.actions),
-        player.randomness, player.hold, actions, np.zeros((1, game.num_world)), num_ticks, lengths,
+    luck = np.array([[key & 0xFFFFFFFF, key >> 32]], np.uint64)
+    keyframes = np.zeros((1, game.num_world))
+    let_play(
+        PLAYERS[name], game, start[None].copy(), constants, luck, actions, keyframes, num_ticks,
+        lengths,
     )  # fmt: skip
     return actions[0, : lengths[0] - 1]
 

@@ -39,7 +39,7 @@ TABLE = types.int64[:, ::1]
 
 @rule
 def exponential(x):
-    """e to the power of x <= 0; 0 below -40, whose chance no draw of 53 bits would notice."""
+    """Exponential of x <= 0; 0 below -40, whose chance no draw of 53 bits would notice."""
     if not x > -40.0:
         return 0.0
     halvings = np.floor(-x * _LOG2_E)
@@ -69,7 +69,7 @@ def _feature(row, kind, first, second, agent, period, crowd):
         return np.float64(row[first])
     if kind == EQUAL:
         return 1.0 if row[first] == second else 0.0
-    if kind == SINE or kind == COSINE:
+    if kind in (SINE, COSINE):
         s, c = sine_cosine(np.float64(row[first]) / second)
         return s if kind == SINE else c
     here_x = row[agent[0]] if agent[0] >= 0 else np.float32(0.0)
@@ -86,12 +86,12 @@ def _feature(row, kind, first, second, agent, period, crowd):
                 if abs(x) < 0.5 and abs(y) < 0.5:
                     return 1.0
         return 0.0
-    if kind == AHEAD or kind == ACROSS:
+    if kind in (AHEAD, ACROSS):
         x, y = _gap(row[first], here_x, period[0]), _gap(row[second], here_y, period[1])
     else:
         x, y = np.float64(row[first]), np.float64(row[second])
     s, c = sine_cosine(np.float64(row[agent[2]]))
-    return s * x - c * y if kind == AHEAD or kind == FORWARD else s * y + c * x
+    return s * x - c * y if kind in (AHEAD, FORWARD) else s * y + c * x
 
 
 @rule
@@ -108,7 +108,7 @@ def see(row, table, agent, period, crowd, norm, features):
 
 @rule
 def _layer(inputs, weights, outputs, rectified):
-    """outputs = inputs @ weights[:-1] + weights[-1], negative ones cut to 0 where rectified."""
+    """Write inputs @ weights[:-1] + weights[-1], negative numbers cut to 0 where rectified."""
     last = inputs.shape[0]
     for j in range(outputs.shape[0]):
         outputs[j] = weights[last, j]
