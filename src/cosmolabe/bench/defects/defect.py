@@ -20,6 +20,8 @@ class Defect:
     plant: Callable[[], AbstractContextManager[None]]
     in_training: bool = True
     """False where only rollouts differ, so that the sound model's weights serve."""
+    measured: bool = True
+    """False where no training or rollout could show it, so that it has a test and no figure."""
 
 
 @contextmanager
