@@ -79,6 +79,27 @@ def travels(slot: str, dx: float, dy: float, slack: float = 0.02) -> Rule:
     return holds
 
 
+def stays_dead(slot: str) -> Rule:
+    """It dies and does not come back."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        alive = trace.alive(slot)
+        return ~alive[:, -1] & ~(~alive[:, :-1] & alive[:, 1:]).any(1)
+
+    return holds
+
+
+def comes(slot: str, step: int, dx: float, dy: float, slack: float = 0.02) -> Rule:
+    """After `step` steps it is dx and dy from where it was."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        gone_x = trace.dx(slot)[:, :step].sum(1)
+        gone_y = trace.dy(slot)[:, :step].sum(1)
+        return (np.abs(gone_x - dx) < slack) & (np.abs(gone_y - dy) < slack)
+
+    return holds
+
+
 def stays(slot: str, slack: float = 0.015, start: int = 0) -> Rule:
     """It keeps the place it has at step `start`."""
 
@@ -158,6 +179,30 @@ def straight_on(slot: str, start: int = 0) -> Change:
         return trace.with_states(states)
 
     return Change(f"{slot} goes straight on", edit=edit)
+
+
+def hopping(slot: str, speed: float, gravity: float, start: int = 0) -> Change:
+    """From step `start` on it makes a jump on top of its true move."""
+
+    def edit(trace: Trace) -> Trace:
+        states = trace.states.copy()
+        ticks = np.maximum(np.arange(states.shape[1], dtype=states.dtype) - start, 0)
+        states[:, :, trace.slot(slot), Y] -= np.maximum(speed * ticks - 0.5 * gravity * ticks**2, 0)
+        return trace.with_states(states)
+
+    return Change(f"{slot} jumps", edit=edit)
+
+
+def mirrored(slot: str, start: int) -> Change:
+    """From step `start` on it moves the other way across."""
+
+    def edit(trace: Trace) -> Trace:
+        states, column = trace.states.copy(), trace.slot(slot)
+        pivot = states[:, start, None, column, X]
+        states[:, start:, column, X] = 2 * pivot - states[:, start:, column, X]
+        return trace.with_states(states)
+
+    return Change(f"{slot} goes the other way", edit=edit)
 
 
 def undead(slot: str) -> Change:
