@@ -100,6 +100,16 @@ def comes(slot: str, step: int, dx: float, dy: float, slack: float = 0.02) -> Ru
     return holds
 
 
+def keeps_x(slot: str, start: int = 1, stop: int | None = None, slack: float = 0.015) -> Rule:
+    """It does not move across between two steps."""
+
+    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
+        x = trace.x(slot)[:, start:stop]
+        return (np.abs(x - x[:, :1]) < slack).all(1)
+
+    return holds
+
+
 def stays(slot: str, slack: float = 0.015, start: int = 0) -> Rule:
     """It keeps the place it has at step `start`."""
 

@@ -16,6 +16,7 @@ from cosmolabe.core.scenario_rules import (
     given,
     hopping,
     keeps,
+    keeps_x,
     lives,
     mirrored,
     risen,
@@ -76,16 +77,6 @@ def on_girder(slot: str, floor: int, half: float, start: int = 0, stop: int | No
 def above_girder(slot: str, floor: int, half: float) -> Rule:
     """It never sinks into a girder."""
     return lambda trace: (height_over(trace, slot, floor, half) > -ROUGH).all(1)
-
-
-def keeps_line(slot: str, start: int = 1, stop: int | None = None) -> Rule:
-    """It does not move across between two steps."""
-
-    def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
-        x = trace.x(slot)[:, start:stop]
-        return (np.abs(x - x[:, :1]) < ROUGH).all(1)
-
-    return holds
 
 
 def _first_girder(trace: Trace, slot: str, half: float) -> Int[np.ndarray, "batch 1"]:
@@ -353,7 +344,7 @@ SCENARIOS = (
             Predicate(
                 "on_its_line",
                 "Who climbs does not move across.",
-                keeps_line("player"),
+                keeps_x("player"),
                 catches=adrift("player", 0.001),
                 survives=Change("climbs a tenth slower", {"climb_speed": 0.9 * CLIMB_SPEED}),
             ),
@@ -428,7 +419,7 @@ SCENARIOS = (
             Predicate(
                 "stops_at_once",
                 "Without a button he stands.",
-                keeps_line("player", 17),
+                keeps_x("player", 17),
                 catches=adrift("player", 0.002),
                 survives=SLOWER_WALK,
             ),
@@ -591,7 +582,7 @@ SCENARIOS = (
             Predicate(
                 "scene_waits",
                 "After the death the barrel stands still.",
-                keeps_line("barrel_1", 16),
+                keeps_x("barrel_1", 16),
                 catches=straight_on("barrel_1"),
                 survives=trembling(),
             ),
@@ -843,7 +834,7 @@ SCENARIOS = (
             Predicate(
                 "on_its_line",
                 "On the ladder it does not move across.",
-                keeps_line("flame", 1, 17),
+                keeps_x("flame", 1, 17),
                 catches=adrift("flame", 0.0015),
                 survives=SLOWER_WALK,
             ),
@@ -932,7 +923,7 @@ SCENARIOS = (
             Predicate(
                 "walk_ends",
                 "The dead do not walk on.",
-                keeps_line("player", 17),
+                keeps_x("player", 17),
                 catches=straight_on("player"),
                 survives=trembling(),
             ),
