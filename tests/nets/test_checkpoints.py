@@ -127,6 +127,18 @@ def test_a_pickle_is_refused_unopened(folder, store, content):
         load(folder, store.manifest)
 
 
+def test_a_sound_file_may_begin_as_a_pickle_does(tmp_path):
+    """The first eight bytes of a safetensors file are the length of its header."""
+    for length in range(1, 200):
+        written = {"x" * length: np.zeros(1, np.float32)}
+        write_tensors(tmp_path / TENSORS, written)
+        if (tmp_path / TENSORS).read_bytes()[:1] == b"\x80":
+            break
+    else:
+        pytest.fail("no header of such a length")
+    assert list(read_tensors(tmp_path / TENSORS)) == list(written)
+
+
 def test_a_symlink_is_refused(folder, store, tmp_path):
     (folder / TENSORS).rename(tmp_path / "elsewhere")
     (folder / TENSORS).symlink_to(tmp_path / "elsewhere")

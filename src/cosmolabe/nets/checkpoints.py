@@ -129,11 +129,14 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     if path.stat().st_size > LARGEST:
         raise ValueError(f"{path}: {path.stat().st_size} bytes; more than {LARGEST} are not read")
     content = path.read_bytes()
-    if content[:1] == b"\x80" or content[:2] == b"PK":
-        raise ValueError(f"{path}: is a pickle or a zip of pickles, which are never opened here")
     try:
         tensors = load(content)
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        # Asked only now: a sound file begins with its header's length, which may look like these.
+        if content[:1] == b"\x80" or content[:2] == b"PK":
+            raise ValueError(
+                f"{path}: is a pickle or a zip of pickles, which are never opened here"
+            ) from None
         raise ValueError(f"{path}: not a whole safetensors file ({error})") from None
     for name, tensor in tensors.items():
         if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
