@@ -44,8 +44,6 @@ class Staged:
     """What the model is told; the world repeats an action now and then where it is sticky."""
     executed: UInt8[np.ndarray, "batch window_and_horizon"]
     """What the world did."""
-    worlds: np.ndarray
-    """World vectors of the last context state, float64 (batch, world)."""
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -83,14 +81,14 @@ def stage(
     sticky: float = 0.0,
     script: str | None = None,
     parameters: Mapping[str, float] | None = None,
-    worlds: np.ndarray | None = None,
+    stream: int | None = None,
 ) -> Staged:
     """Play a scenario, or its twin (`script=scenario.twin`), from every seed.
 
     `sticky` is the chance that the world repeats its previous action while the model is told the
     intended one. `parameters` change the physics after the context: the start stays the true one,
-    what comes of it does not. `worlds` replaces the worlds of the last context state (those with
-    other luck, say). An episode that ends early keeps its last state.
+    what comes of it does not. `stream` puts other luck in place of the world's own, after the
+    context too. An episode that ends early keeps its last state.
     """
     if not 0.0 <= sticky < 1.0:
         raise ValueError(f"sticky is a chance, in [0, 1); got {sticky}")
@@ -98,13 +96,13 @@ def stage(
     if not seeds:
         raise ValueError(f"{game.name} {scenario.name}: at least one seed; got none")
     actions = np.tile(actions_of(game, scenario, script), (len(seeds), 1))
-    executed = _stuck(actions, sticky, game, scenario, seeds)
+    executed = _stuck(actions, sticky, game, scenario, seeds, stream)
     start = np.stack([opening(game, scenario, seed) for seed in seeds])
     constants = constants_of(game, scenario)
     past = _simulate(game, start, executed[:, :LEAD], constants)
     if (start[:, TERMINATED] != 0.0).any():
         raise ValueError(f"{game.name} {scenario.name}: the game ends before the last {LEAD} ticks")
-    now = start if worlds is None else worlds
+    now = start if stream is None else _other_luck(start, game, scenario, seeds, stream)
     changed = constants_of(game, scenario, parameters)
     future = _simulate(game, now.copy(), executed[:, LEAD:-1], changed)
     windows = _windows(game, np.concatenate([past, future[:, 1:]], 1), actions, seeds)
@@ -116,7 +114,6 @@ def stage(
         trace=_true_trace(game, windows, actions),
         actions=actions,
         executed=executed,
-        worlds=now,
     )
 
 
@@ -142,24 +139,35 @@ def prediction_of(staged: Staged) -> Prediction:
     )
 
 
-def other_luck(staged: Staged, stream: int) -> np.ndarray:
-    """The worlds of the last context state with other random numbers to come."""
-    worlds = staged.worlds.copy()
-    for world, seed in zip(worlds, staged.seeds, strict=True):
-        key = seed_of("other luck", staged.game.name, staged.scenario.name, seed, stream)
+def _other_luck(
+    worlds: np.ndarray, game: Game, scenario: Scenario, seeds: Sequence[int], stream: int
+) -> np.ndarray:
+    """The same worlds with other random numbers to come."""
+    worlds = worlds.copy()
+    for world, seed in zip(worlds, seeds, strict=True):
+        key = seed_of("other luck", game.name, scenario.name, seed, stream)
         world[KEY_LOW], world[KEY_HIGH] = key & 0xFFFFFFFF, key >> 32
         world[COUNTER] = 0.0
     return worlds
 
 
 def _stuck(
-    actions: np.ndarray, sticky: float, game: Game, scenario: Scenario, seeds: Sequence[int]
+    actions: np.ndarray,
+    sticky: float,
+    game: Game,
+    scenario: Scenario,
+    seeds: Sequence[int],
+    stream: int | None,
 ) -> np.ndarray:
+    """What a sticky world does; with other luck it sticks elsewhere, but not in the context."""
     executed = actions.copy()
     if not sticky:
         return executed
     for row, seed in zip(executed, seeds, strict=True):
         again = generator("sticky", game.name, scenario.name, seed).random(len(row)) < sticky
+        if stream is not None:
+            luck = generator("sticky", game.name, scenario.name, seed, stream).random(len(row))
+            again[LEAD:] = luck[LEAD:] < sticky
         for tick in np.flatnonzero(again[1:]) + 1:
             row[tick] = row[tick - 1]
     return executed
