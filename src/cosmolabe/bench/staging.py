@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from cosmolabe.core.episode import Windows
-from cosmolabe.core.fields import PREDICTED
+from cosmolabe.core.fields import NUM_HISTORY, PREDICTED
 from cosmolabe.core.rollout import SURE, Prediction
 from cosmolabe.core.scenario import LEAD, Scenario, Trace
 from cosmolabe.core.seeds import episode_seed, generator, seed_of
@@ -190,18 +190,28 @@ def _simulate(
 def _windows(
     game: Game, public: np.ndarray, actions: np.ndarray, seeds: tuple[int, ...]
 ) -> Windows:
-    each = [dense(game, rows) for rows in public]
+    states, numbers, terminal = _dense(game, public)
     table = np.asarray(game.action_table, np.float32)
     return Windows(
         registry=np.tile(game.manifest.registry(), (len(seeds), 1, 1)),
-        states=np.stack([states for states, _, _ in each]),
+        states=states,
         actions=table[actions],
-        globals=np.stack([numbers for _, numbers, _ in each]),
-        terminal=np.stack([terminal for _, _, terminal in each]),
+        globals=numbers,
+        terminal=terminal,
         masks=game.manifest.masks(),
         episodes=np.array(seeds, np.int64),
         starts=np.zeros(len(seeds), np.int64),
     )
+
+
+def _dense(game: Game, public: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All episodes at once; no first state has a past, nor has a second one two."""
+    batch, length, _ = public.shape
+    states, numbers, terminal = dense(game, public.reshape(batch * length, -1))
+    states = states.reshape(batch, length, *states.shape[1:])
+    states[:, 0, :, -NUM_HISTORY:] = 0.0
+    states[:, 1, :, -NUM_HISTORY + 2 :] = 0.0
+    return states, numbers.reshape(batch, length, -1), terminal.reshape(batch, length)
 
 
 def _true_trace(game: Game, windows: Windows, actions: np.ndarray) -> Trace:
