@@ -73,7 +73,7 @@ def fill(
     run goes on where it stopped. `only` leaves the other games for later, or for a second process
     that fills the same table.
     """
-    _store_recipe(recipe, out)
+    store_recipe(recipe, out)
     games = recipe.games or parts.names("games")
     for game in only:
         if game not in games:
@@ -83,18 +83,18 @@ def fill(
             models = [m for m in recipe.models if not _rows_of(out, recipe, game, m, seed)]
             if not models:
                 continue
-            learn, bed = _stores(recipe, game, work)
+            learn, bed = stores_of(recipe, game, work)
             for model in models:
                 row = _cell(recipe, learn, bed, model, seed, work)
-                with _alone(work):
-                    write_json(out, [*_all_rows(out), row])
+                with alone(work):
+                    write_json(out, [*all_rows(out), row])
                 if tell is not None:
                     tell(row)
-    return [row for row in _all_rows(out) if row["recipe"] == recipe.fingerprint]
+    return [row for row in all_rows(out) if row["recipe"] == recipe.fingerprint]
 
 
 @contextmanager
-def _alone(work: Path) -> Generator[None]:
+def alone(work: Path) -> Generator[None]:
     """Keep a second process from writing the table at the same moment."""
     work.mkdir(parents=True, exist_ok=True)
     with (work / "table.lock").open("w") as lock:
@@ -102,7 +102,8 @@ def _alone(work: Path) -> Generator[None]:
         yield
 
 
-def _store_recipe(recipe: GridRecipe, out: Path) -> None:
+def store_recipe(recipe: GridRecipe, out: Path) -> None:
+    """Write the recipe beside the table, or refuse where its name already means another."""
     path = out.parent / "recipes" / f"{recipe.name}.json"
     content = plain({"schema": SCHEMA, "fingerprint": recipe.fingerprint, **asdict(recipe)})
     if path.exists() and read_json(path) != content:
@@ -113,7 +114,8 @@ def _store_recipe(recipe: GridRecipe, out: Path) -> None:
     write_json(path, content)
 
 
-def _all_rows(out: Path) -> list[dict[str, Any]]:
+def all_rows(out: Path) -> list[dict[str, Any]]:
+    """The rows of a table, none where there is no table yet."""
     return read_json(out) if out.exists() else []
 
 
@@ -123,10 +125,11 @@ def _rows_of(
     version = parts.load("games", game).manifest.version
     key = (recipe.fingerprint, game, version, model, seed)
     names = ("recipe", "game", "version", "model", "seed")
-    return [row for row in _all_rows(out) if tuple(row[name] for name in names) == key]
+    return [row for row in all_rows(out) if tuple(row[name] for name in names) == key]
 
 
-def _stores(recipe: GridRecipe, game: str, work: Path) -> tuple[Store, Bed]:
+def stores_of(recipe: GridRecipe, game: str, work: Path) -> tuple[Store, Bed]:
+    """What to learn from and what to judge on, collected where `work` does not hold them yet."""
     stores = work / "stores"
     learn = collect(
         game, stores / f"{game}-train-{recipe.train_episodes}", recipe.train_episodes, split="train"
