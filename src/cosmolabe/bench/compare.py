@@ -60,7 +60,8 @@ def compare(
         rows.append(_row(ALL, "final", list(tables.values()), seed))
     rows = _with_verdicts(rows, margin)
     episodes = [row for game, table in tables.items() for row in _episodes(game, table)]
-    return Comparison(rows, episodes, _other_readings(a, b, pairs), notes, margin)
+    others, unlike = _other_readings(a, b, pairs)
+    return Comparison(rows, episodes, others, [*notes, *unlike], margin)
 
 
 def regressed(comparison: Comparison) -> list[Difference]:
@@ -247,8 +248,11 @@ def _episodes(game: str, table: _Table) -> list[dict[str, Any]]:
     ]
 
 
-def _other_readings(a: _Run, b: _Run, pairs: dict[str, tuple]) -> list[dict[str, Any]]:
-    rows = []
+def _other_readings(
+    a: _Run, b: _Run, pairs: dict[str, tuple]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The readings that both have, and notes on those that were measured on different things."""
+    rows, notes = [], []
     for game, (key_a, key_b) in pairs.items():
         mine = {(r.metric, r.horizon): r for r in a.readings if (r.game, r.model) == key_a}
         for other in b.readings:
@@ -256,7 +260,11 @@ def _other_readings(a: _Run, b: _Run, pairs: dict[str, tuple]) -> list[dict[str,
             known = (other.game, other.model) == key_b and place in mine
             if not known or other.metric in ("final", "composite"):
                 continue
-            before = mine[place].value
+            one = mine[place]
+            if (one.protocol, one.data) != (other.protocol, other.data):
+                notes.append(f"{game}: {other.metric} was measured differently; left out")
+                continue
+            before = one.value
             rows.append(
                 {
                     "game": game,
@@ -268,4 +276,4 @@ def _other_readings(a: _Run, b: _Run, pairs: dict[str, tuple]) -> list[dict[str,
                     "direction": other.direction,
                 }
             )
-    return rows
+    return rows, notes

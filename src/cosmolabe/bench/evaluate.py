@@ -22,6 +22,12 @@ from cosmolabe.bench.readings import (
     shared_by,
     side_readings,
 )
+from cosmolabe.bench.scenario_judging import (
+    judge_scenarios,
+    knows_scenarios,
+    lay_out_scenarios,
+    worst_scene,
+)
 from cosmolabe.core import bootstrap
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
@@ -48,14 +54,16 @@ def judge_model(
     gap_split: str = "",
     num_pictures: int = 32,
     num_clips: int = 6,
+    scenarios: int = 0,
     bed: Bed | None = None,
     command: str = "judge",
 ) -> Judgement:
     """The model's report card.
 
     `curve_horizon` (to 100, say) adds a longer curve; `gap_split` ("val") adds how much better
-    the model is there; `bed` re-uses windows, floors and ceiling for several models. A model that
-    fails on a window scores 0 there and is named in the clips; nothing it does is raised.
+    the model is there; `scenarios` adds the game's scenarios from so many starts each, where it has
+    any; `bed` re-uses windows, floors and ceiling for several models. A model that fails on a
+    window scores 0 there and is named in the clips; nothing it does is raised.
     """
     if num_pictures < 0 or num_clips < 0:
         raise ValueError(
@@ -84,7 +92,20 @@ def judge_model(
         if num_pictures:
             readings += picture_readings(prediction, bed, num_pictures, shared)
         media = clips_to_show(prediction, bed, scores, num_clips) if num_clips else {}
-    config = {"model": model.name, "chunk": chunk, "model_seconds": seconds}
+    rows: list[dict[str, Any]] = []
+    scenarios = scenarios if knows_scenarios(bed) else 0
+    if scenarios:
+        trial = lay_out_scenarios(bed.game, scenarios, bed.protocol)
+        judged = judge_scenarios(model, trial, seed)
+        readings += judged.readings
+        rows = judged.rows
+        media |= worst_scene(judged, trial) if num_clips else {}
+    config = {
+        "model": model.name,
+        "chunk": chunk,
+        "model_seconds": seconds,
+        "scenario_seeds": scenarios,
+    }
     return Judgement(
         game=bed.game,
         model=model.name,
@@ -97,6 +118,7 @@ def judge_model(
         scores=scores,
         prediction=prediction,
         media=media,
+        scenarios=rows,
     )
 
 
@@ -113,6 +135,8 @@ def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
     write_readings(folder / "readings.json", [r for j in judgements for r in j.readings])
     write_json(folder / "curves.json", [row for j in judgements for row in j.curves])
     write_json(folder / "kinds.json", [row for j in judgements for row in j.kinds])
+    if any(j.scenarios for j in judgements):
+        write_json(folder / "scenarios.json", [row for j in judgements for row in j.scenarios])
     write_jsonl(folder / "clips.jsonl", [row for j in judgements for row in j.clips])
     (folder / "media").mkdir(parents=True, exist_ok=True)
     for judgement in judgements:

@@ -29,6 +29,8 @@ class Judgement:
     prediction: Prediction
     media: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Name to {true, imagined, fps, caption}."""
+    scenarios: list[dict[str, Any]] = field(default_factory=list)
+    """One row per rule of each scenario; see `bench.scenario_judging`."""
 
     def reading(self, metric: str, horizon: int | None = None) -> Reading:
         """The reading of that name; refused with the names there are."""

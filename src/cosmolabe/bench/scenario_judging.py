@@ -15,7 +15,10 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
+from cosmolabe.bench.bed import Bed
+from cosmolabe.bench.dense import dense_states, draw_window
 from cosmolabe.bench.driving import imagine
+from cosmolabe.bench.pictures import SHOWN_SIZE
 from cosmolabe.bench.scenario_check import gap_of, verdicts
 from cosmolabe.bench.staging import WINDOW, Staged, prediction_of, stage, trace_of
 from cosmolabe.core import bootstrap, parts
@@ -23,7 +26,7 @@ from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Context, Prediction, WorldModel
 from cosmolabe.core.scenario import Scenario, Trace
-from cosmolabe.engine.game import Game
+from cosmolabe.engine.game import Appearance, Game
 from cosmolabe.judges.state import FLOORS, StateProtocol, digest_of, score
 from cosmolabe.metrics.reaction import reaction
 from cosmolabe.metrics.rule_consistency import rule_consistency
@@ -93,6 +96,13 @@ class ScenarioJudgement:
 def has_scenarios(game: str) -> bool:
     """Whether there are scenarios of this game."""
     return game in parts.names("scenarios") and game in parts.names("games")
+
+
+def knows_scenarios(bed: Bed) -> bool:
+    """Whether there are scenarios of the very game that the store holds."""
+    if not has_scenarios(bed.game):
+        return False
+    return bed.store.manifest == parts.load("games", bed.game).manifest
 
 
 @lru_cache(maxsize=4)
@@ -363,12 +373,29 @@ def _average(values: Float[np.ndarray, " seed"]) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def worst_scene(judged: ScenarioJudgement, trial: Trial) -> tuple[int, int]:
-    """Number of the scene with the fewest rules kept (then the lowest score), and a seed of it."""
+def worst_scene(judged: ScenarioJudgement, trial: Trial) -> dict[str, dict[str, Any]]:
+    """True and imagined frames of the rollout that keeps the fewest rules, then scores least."""
 
     def rank(number: int) -> tuple[float, float]:
         one = judged.scores[number]
         return float(one.kept.mean()), _average(one.score)
 
-    worst = min(range(len(trial.scenes)), key=rank)
-    return worst, int(judged.scores[worst].kept.mean(1).argmin())
+    number = min(range(len(trial.scenes)), key=rank)
+    scene, one, prediction = trial.scenes[number], judged.scores[number], judged.predictions[number]
+    row = int(one.kept.mean(1).argmin())
+    windows, game = scene.as_told.windows, scene.as_told.game
+    dense = dense_states(windows, prediction, WINDOW)
+    true, imagined = draw_window(
+        game, windows, dense[row], prediction.globals[row], row, Appearance(), SHOWN_SIZE
+    )
+    rules = zip(scene.scenario.predicates, one.kept[row], strict=True)
+    broken = ", ".join(f"‘{rule.name}’" for rule, kept in rules if kept < 1)
+    caption = f"{trial.game}, scenario {scene.scenario.name}: breaks {broken or 'no rule'}"
+    return {
+        f"{trial.game}-scenario-{scene.scenario.name}-{row}": {
+            "true": true,
+            "imagined": imagined,
+            "fps": game.manifest.fps,
+            "caption": caption,
+        }
+    }

@@ -43,6 +43,8 @@ class Judge(Verb):
     """Adds how much better the model is on this other split (val, say)."""
     clips: int = 6
     """Clips to show in the report."""
+    scenarios: int = 8
+    """Starts of each scenario, where the game has any; 0 leaves scenarios out."""
     trust: FlagCreatePairsOff[bool] = False
     """Run the user's own Python named by --model."""
     report: bool = True
@@ -104,6 +106,7 @@ class Judge(Verb):
                             curve_horizon=self.curve_horizon,
                             gap_split=self.gap,
                             num_clips=self.clips,
+                            scenarios=self.scenarios,
                             bed=bed,
                         )
                     )
@@ -137,6 +140,7 @@ class Judge(Verb):
 
 OURS = (
     "readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json",
+    "scenarios.json",
     "report.html", "report.json", "report.parquet", "readings.parquet",
 )  # fmt: skip
 """What a run folder holds, besides media/."""

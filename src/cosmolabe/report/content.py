@@ -6,13 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cosmolabe.core.reading import Reading
-from cosmolabe.report.folder import Row, Run, number
+from cosmolabe.report.folder import Row, Run, number, whole
 from cosmolabe.report.limits import LIMITS
 
 SHOWN_HORIZONS = (1, 2, 5, 10, 20, 50, 100)
 MOST_NAMED = 100
 """Skipped inputs named one by one in the page; clips.jsonl and report.json name all."""
 EXTREMES = 5
+BESIDE = ("scenario_score", "scenario_score_sticky", "reaction")
+"""Readings with floor and ceiling that stand in the tables, without a needle of their own."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,11 @@ def subject(run: Run) -> str:
 def headlines(readings: list[Reading]) -> list[Reading]:
     """The readings that get a needle: those that know both what nothing and what truth scores."""
     whole = [r for r in readings if r.horizon is None and r.metric != "skill"]
-    known = [r for r in whole if math.isfinite(r.floor) and math.isfinite(r.ceiling)]
+    known = [
+        r
+        for r in whole
+        if math.isfinite(r.floor) and math.isfinite(r.ceiling) and r.metric not in BESIDE
+    ]
     return known or whole[:4] or readings[:4]
 
 
@@ -71,15 +77,15 @@ def verdict(reading: Reading, skill: Reading | None = None) -> str:
     return f"{share:.0%} of the way from doing nothing to the real thing"
 
 
-def skills(readings: list[Reading]) -> dict[tuple[str, str, str], Reading]:
-    """The skill beside each judge, game and model."""
-    return {(r.judge, r.game, r.model): r for r in readings if r.metric == "skill"}
+def skills(readings: list[Reading]) -> dict[tuple[str, str, str, str], Reading]:
+    """The skill that belongs to each final score, by judge, game, model and metric."""
+    return {(r.judge, r.game, r.model, "final"): r for r in readings if r.metric == "skill"}
 
 
 def game_table(readings: list[Reading]) -> tuple[list[str], list[Row]]:
     """The headline metrics (and skill) as columns, one row per game and model."""
     whole = [r for r in readings if r.horizon is None and r.game]
-    shown = headlines(whole) + [r for r in whole if r.metric == "skill"]
+    shown = headlines(whole) + [r for r in whole if r.metric in ("skill", *BESIDE)]
     columns = list(dict.fromkeys(r.metric for r in shown))
     rows: dict[tuple[str, str], Row] = {}
     for reading in shown:
@@ -102,6 +108,65 @@ def kind_table(rows: list[Row]) -> tuple[list[int], list[KindRow]]:
         table.setdefault(key, {})[int(number(row.get("horizon")))] = cell
     kinds = [KindRow(*key, tuple(cells.get(h) for h in horizons)) for key, cells in table.items()]
     return horizons, kinds
+
+
+@dataclass(frozen=True)
+class ScenarioRow:
+    """How one scenario fared."""
+
+    game: str
+    model: str
+    scenario: str
+    summary: str
+    needs_memory: bool
+    score: float
+    floor: float
+    ceiling: float
+    sticky: float
+    reaction: float
+    rules: tuple[Row, ...]
+    """{predicate, says, kept, kept_floor, example}; the least kept first."""
+
+    @property
+    def kept(self) -> float:
+        """Share of its rules that were kept."""
+        known = [rule["kept"] for rule in self.rules if math.isfinite(rule["kept"])]
+        return sum(known) / len(known) if known else math.nan
+
+
+def scenario_table(rows: list[Row]) -> list[ScenarioRow]:
+    """Rows of scenarios.json by scenario; per game and model, the fewest rules kept first."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        key = (str(row.get("game")), str(row.get("model")), str(row.get("scenario")))
+        groups.setdefault(key, []).append(row)
+    order = list(dict.fromkeys(key[:2] for key in groups))
+    table = [_scenario(key, group) for key, group in groups.items()]
+    least = [math.inf if math.isnan(row.kept) else row.kept for row in table]
+    ranked = sorted(range(len(table)), key=lambda i: (order.index(list(groups)[i][:2]), least[i]))
+    return [table[index] for index in ranked]
+
+
+def _scenario(key: tuple[str, str, str], rows: list[Row]) -> ScenarioRow:
+    first = rows[0]
+    rules: list[Row] = [
+        {
+            "predicate": str(row.get("predicate", "")),
+            "says": str(row.get("says", "")),
+            "kept": number(row.get("kept")),
+            "kept_floor": number(row.get("kept_floor")),
+            "example": whole(row.get("example")),
+        }
+        for row in rows
+    ]
+    rules.sort(key=lambda rule: math.inf if math.isnan(rule["kept"]) else rule["kept"])
+    return ScenarioRow(
+        *key,
+        str(first.get("summary", "")),
+        first.get("needs_memory") is True,
+        *(number(first.get(name)) for name in ("score", "floor", "ceiling", "sticky", "reaction")),
+        tuple(rules),
+    )
 
 
 def reasons(skipped: list[Row]) -> list[Row]:
@@ -139,12 +204,13 @@ def content(run: Run) -> Row:
         "schema": 1,
         "subject": subject(run),
         "headlines": [
-            asdict(r) | {"verdict": verdict(r, known.get((r.judge, r.game, r.model)))}
+            asdict(r) | {"verdict": verdict(r, known.get((r.judge, r.game, r.model, r.metric)))}
             for r in headlines(run.readings)
         ],
         "readings": [asdict(r) for r in run.readings],
         "curves": run.curves,
         "kinds": {"horizons": horizons, "rows": [asdict(k) for k in kinds]},
+        "scenarios": [asdict(row) | {"kept": row.kept} for row in scenario_table(run.scenarios)],
         "windows": {
             "judged": len(run.windows) - len(run.skipped),
             "lowest": lowest,

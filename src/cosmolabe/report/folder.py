@@ -41,6 +41,8 @@ class Run:
     """One row per judged window, as in clips.jsonl."""
     curves: list[Row] = field(default_factory=list)
     kinds: list[Row] = field(default_factory=list)
+    scenarios: list[Row] = field(default_factory=list)
+    """One row per rule of each scenario."""
     clips: list[Clip] = field(default_factory=list)
 
     @property
@@ -66,6 +68,7 @@ def read_run(folder: Path) -> Run:
         windows=[row for _, row in read_jsonl(clips)] if clips.exists() else [],
         curves=_rows(folder / "curves.json"),
         kinds=_rows(folder / "kinds.json"),
+        scenarios=_rows(folder / "scenarios.json"),
         clips=[_clip(path) for path in sorted((folder / "media").glob("*.npz"))],
     )
 

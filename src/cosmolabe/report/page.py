@@ -33,6 +33,7 @@ def write_report(folder: Path) -> Path:
             "games": games,
             "horizons": horizons,
             "kinds": kinds,
+            "scenarios": content.scenario_table(run.scenarios),
             "lowest": lowest,
             "highest": highest,
             "reasons": content.reasons(run.skipped),
