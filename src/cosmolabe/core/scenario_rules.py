@@ -294,3 +294,16 @@ def endless() -> Change:
         return replace(trace, terminal=np.zeros_like(trace.terminal))
 
     return Change("the game never ends", edit=edit)
+
+
+def field_counted(slot: str, name: str, times: float) -> Change:
+    """Every gain of a slot's field counts so many times."""
+
+    def edit(trace: Trace) -> Trace:
+        states = trace.states.copy()
+        column = ALIVE + 1 + trace.manifest.profile.game_fields.index(name)
+        values = states[:, :, trace.slot(slot), column]
+        values[:] = values[:, :1] + times * (values - values[:, :1])
+        return trace.with_states(states)
+
+    return Change(f"{name} of {slot} counts {times:g} times", edit=edit)

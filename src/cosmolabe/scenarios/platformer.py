@@ -277,7 +277,7 @@ def _never_rises(trace: Trace) -> Bool[np.ndarray, " batch"]:
 
 
 def _level_to_the_edge(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    beyond = trace.x("player") >= MIDDLE_X + platformer.HALF_WIDTHS[MIDDLE] - 0.01
+    beyond = trace.x("player") >= MIDDLE_X + platformer.HALF_WIDTHS[MIDDLE]
     return (beyond | (np.abs(feet(trace) - R2) < ROUGH)).all(1)
 
 
