@@ -21,10 +21,10 @@ class Collect(Verb):
     episodes: Annotated[int, arg(aliases=["-n"])] = 256
     """Episodes in all, 10 : 3 : 3 for train, val and test unless `--split` names one."""
     split: str | None = None
-    """Put all episodes into one split."""
+    """Put all episodes into one split; `scenario` follows the game's scenarios, nobody plays."""
     players: tuple[str, ...] = ()
-    """Who plays, in equal shares; heuristic and random where none is named, in outside games random
-    and sticky."""
+    """Who plays, in equal shares: heuristic, random, mixed, rl (trained by reinforcement); the
+    first two where none is named, in outside games random and sticky."""
     salt: str = "public"
     """Another salt makes other episodes."""
     workers: int = 1
@@ -47,6 +47,7 @@ class Collect(Verb):
         return Answer({"store": self.out, **facts}, in_words(self.out, facts))
 
     def _ours(self) -> Any:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.bench.scenario_episodes import ScenarioEpisodes
         from cosmolabe.data.collect import collect
 
         if self.frameskip != 1 or self.frames:
@@ -66,6 +67,7 @@ class Collect(Verb):
                 progress=tell,
                 max_ticks=self.max_ticks,
                 level=self.level,
+                starts=ScenarioEpisodes(self.game) if self.split == "scenario" else None,
             )
 
     def _outside(self) -> Any:  # noqa: ANN401 - a Store, loaded lazily

@@ -10,16 +10,16 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cosmolabe.core import parts
-from cosmolabe.core.record import plain, read_json, versions, write_json
+from cosmolabe.core.record import read_json, versions, write_json
 from cosmolabe.data.arrays import file_digest, read_arrays
 from cosmolabe.data.folder import INDEX, MANIFEST, RECORD, SCHEMA, SHARES, SPLITS
-from cosmolabe.data.players import shares_of
+from cosmolabe.data.players import policy_behind, shares_of
 from cosmolabe.data.shards import Plan, ShardPlan, collect_shard, is_whole, shard_plans
+from cosmolabe.data.starts import Starts
 from cosmolabe.data.store import Store, open_store
 from cosmolabe.engine.game import Game
 
@@ -44,12 +44,14 @@ def collect(
     level: int = 1,
     parameters: Mapping[str, float | int] | None = None,
     shard_size: int = 256,
+    starts: Starts | None = None,
 ) -> Store:
     """A store of `num_episodes` episodes, all in `split` or shared out by `shares`.
 
     `players` names who plays, with equal shares or each with its own; `progress(done, total)` is
-    called with episodes. A folder that holds part of the same collection is finished; one that
-    holds anything else is refused.
+    called with episodes. The scenario split is made of `starts`
+    (`bench.scenario_episodes.ScenarioEpisodes`), not played. A folder that holds part of the same
+    collection is finished; one that holds anything else is refused.
     """
     part: Game = parts.load("games", game)
     ticks = part.manifest.max_ticks if max_ticks is None else max_ticks
@@ -63,22 +65,33 @@ def collect(
             f"a store holds at most {MOST_EPISODES:,} episodes of {MOST_TICKS:,} ticks; got "
             f"{num_episodes:,} and {ticks:,}"
         )
+    episodes = split_sizes(num_episodes, shares if split is None else {split: 1})
+    who = shares_of(players)
+    if "scenario" in episodes and starts is None:
+        raise ValueError(
+            "the scenario split holds scenarios alone; hand in their starts "
+            "(cosmolabe.bench.scenario_episodes), or choose another split"
+        )
     # What the game would refuse, before anything is written.
     part.new_world(0, level, part.default_parameters(**(parameters or {})))
+    scenarios = starts if "scenario" in episodes else None
     plan = Plan(
         game=game,
         version=part.manifest.version,
-        episodes=split_sizes(num_episodes, shares if split is None else {split: 1}),
-        players=shares_of(players),
+        episodes=episodes,
+        players=who,
         salt=salt,
         max_ticks=ticks,
         level=level,
         parameters=dict(parameters or {}),
         shard_size=shard_size,
+        policy=policy_behind(who, game),
+        scenarios=scenarios.names if scenarios else (),
+        starts=scenarios.fingerprint if scenarios else "",
     )
     folder = Path(folder)
     _begin(folder, plan, part)
-    _fill(folder, plan, workers, progress)
+    _fill(folder, plan, workers, progress, scenarios)
     _finish(folder, plan)
     return open_store(folder)
 
@@ -105,7 +118,7 @@ def split_sizes(num_episodes: int, shares: Mapping[str, float | int]) -> dict[st
 def _begin(folder: Path, plan: Plan, game: Game) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     record = folder / RECORD
-    wanted = plain(asdict(plan))
+    wanted = plan.told
     if not record.exists():
         others = sorted(path.name for path in folder.iterdir() if not LEFTOVER.fullmatch(path.name))
         if others and others != [MANIFEST]:
@@ -125,7 +138,11 @@ def _begin(folder: Path, plan: Plan, game: Game) -> None:
 
 
 def _fill(
-    folder: Path, plan: Plan, workers: int, progress: Callable[[int, int], None] | None
+    folder: Path,
+    plan: Plan,
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+    starts: Starts | None,
 ) -> None:
     wanted = shard_plans(plan)
     total = sum(shard.count for shard in wanted)
@@ -141,12 +158,12 @@ def _fill(
     tell()
     if workers == 1 or len(open_shards) < 2:
         for shard in open_shards:
-            collect_shard(folder, plan, shard)
+            collect_shard(folder, plan, shard, starts)
             tell(shard)
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(open_shards)), mp_context=context) as pool:
-        running = {pool.submit(collect_shard, folder, plan, s): s for s in open_shards}
+        running = {pool.submit(collect_shard, folder, plan, s, starts): s for s in open_shards}
         try:
             for future in as_completed(running):
                 future.result()

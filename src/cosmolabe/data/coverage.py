@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosmolabe.data.replay import ReplayStore
+from cosmolabe.data.replay import SCRIPT, ReplayStore
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Coverage:
 
 
 def coverage(store: ReplayStore) -> list[Coverage]:
-    """One row a player, in the record's order, then one for all of them."""
+    """One row a player, in the record's order, one for scenarios, then one for all of them."""
     if not isinstance(store, ReplayStore):
         raise ValueError("coverage needs a replay store: only our own games say what is late")
     players = np.array([store.player(number) for number in range(len(store))])
@@ -36,7 +36,7 @@ def coverage(store: ReplayStore) -> list[Coverage]:
         late[:] = np.nan
     ended = np.array([store.terminated(number) for number in range(len(store))])
     rows = []
-    for name in (*store.record["players"], "all"):
+    for name in (*store.record["players"], SCRIPT, "all"):
         mine = (players == name) | (name == "all")
         if not mine.any():
             continue

@@ -163,7 +163,7 @@ def write_policy(folder: Path, policy: Policy) -> None:
         written_whole(folder / f"{name}.npz") as path,
         path.open("wb") as file,
     ):
-        np.savez_compressed(file, **policy.arrays)
+        np.savez_compressed(file, allow_pickle=False, **policy.arrays)
     write_json(folder / f"{name}.json", policy.record)
 
 

@@ -32,6 +32,8 @@ from cosmolabe.data.loading import Shard, read_shard
 from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import Appearance, Game, layout_of
 
+SCRIPT = "script"
+"""Stands for the player of a scenario."""
 HELD_BYTES = 6 << 30  # of unpacked shards; 17 bytes a frame for breakout
 
 
@@ -71,12 +73,22 @@ class ReplayStore:
         return self.rows[self._numbering.place(number)[0]]["split"]
 
     def player(self, number: Number) -> str:
-        """Who played the episode."""
+        """Who played the episode; a scenario is played by its `script`."""
+        if self.scenario(number):
+            return SCRIPT
         shard, row = self._shard_of(number)
         return list(self.record["players"])[shard.arrays["players"][row]]
 
+    def scenario(self, number: Number) -> str:
+        """The scenario that the episode belongs to; empty for those that a player played."""
+        names, row = self.record.get("scenarios", ()), self.rows[self._numbering.place(number)[0]]
+        if not shards.follows_scripts(names, row["split"]):
+            return ""
+        index = row["first"] + self._numbering.place(number)[1]
+        return names[index % len(names)]
+
     def seed(self, number: Number) -> int:
-        """The seed of the episode's world."""
+        """The seed of the episode's world; that of a scenario starts from `worlds` at tick 0."""
         shard, row = self._shard_of(number)
         return int(shard.arrays["seeds"][row])
 
@@ -177,17 +189,21 @@ class ReplayStore:
         """Play every episode again and compare; gives their number or names what is damaged."""
         for place, row in enumerate(self.rows):
             path = check_shard(self.folder, row)
-            self._verify_states(self._load(place), path)
+            scripted = shards.follows_scripts(self.record.get("scenarios", ()), row["split"])
+            self._verify_states(self._load(place), path, scripted)
         return len(self)
 
-    def _verify_states(self, shard: Shard, path: Path) -> None:
+    def _verify_states(self, shard: Shard, path: Path, scripted: bool) -> None:
         arrays, every = shard.arrays, self.record["keyframe_every"]
         logs = [
             arrays["actions"][start : start + length]
             for start, length in zip(shard.log_starts, arrays["lengths"], strict=False)
         ]
         level = self.record["level"]
-        worlds = self.part.new_worlds(arrays["seeds"], level, self._constants)
+        if scripted:  # nothing but the first keyframe says where a scenario starts
+            worlds = arrays["keyframes"][shard.key_starts[:-1]].copy()
+        else:
+            worlds = self.part.new_worlds(arrays["seeds"], level, self._constants)
         frames = shards.keyframes_of(self.part, worlds.copy(), logs, self._constants, every)
         hashes, _ = shards.replay(self.part, worlds, logs, self._constants)
         wrong = set((np.flatnonzero(hashes != arrays["hashes"]) + shard.first).tolist())
@@ -282,6 +298,9 @@ def open_replay(folder: Path, record: dict[str, Any]) -> ReplayStore:
         raise ValueError(
             f"{folder / MANIFEST} differs from the manifest of {game.name}; collect again"
         )
+    names = record.get("scenarios", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{folder / RECORD}: scenarios is {names!r}, expected names")
     for split, wanted in record["episodes"].items():
         have = sum(len(row["lengths"]) for row in rows if row["split"] == split)
         if have != wanted:

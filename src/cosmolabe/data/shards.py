@@ -1,6 +1,6 @@
 """Plays one shard of a replay store and writes it: seeds, actions, keyframes and hashes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,11 @@ import numpy as np
 import xxhash
 
 from cosmolabe.core import parts, seeds
+from cosmolabe.core.record import plain
 from cosmolabe.data.appearances import seeded_appearance
 from cosmolabe.data.arrays import read_arrays, write_arrays
-from cosmolabe.data.players import PLAYERS, player_key, turns
+from cosmolabe.data.players import PLAYERS, let_play, player_key, turns
+from cosmolabe.data.starts import Starts
 from cosmolabe.engine import kernels, windows
 from cosmolabe.engine.game import TERMINATED, Game
 
@@ -53,8 +55,20 @@ class Plan:
     """Physics constants that differ from the game's own."""
     shard_size: int = 256
     keyframe_every: int = KEYFRAME_EVERY
+    policy: str = ""
+    """Fingerprint of the trained policy, where a player needs one."""
+    scenarios: tuple[str, ...] = ()
+    """What the scenario split is made of, in turn."""
+    starts: str = ""
+    """Fingerprint of the scenarios' starts and scripts."""
     kind: str = "replay"
     schema: int = SCHEMA
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As the record has it: what only some stores need is left out where it is empty."""
+        optional = ("policy", "scenarios", "starts")
+        return {k: v for k, v in plain(asdict(self)).items() if v or k not in optional}
 
 
 @dataclass(frozen=True)
@@ -82,14 +96,21 @@ def shard_plans(plan: Plan) -> list[ShardPlan]:
 
 def meta_of(plan: Plan, shard: ShardPlan) -> dict[str, Any]:
     """What a shard's header says of how it was made."""
-    made = {k: v for k, v in asdict(plan).items() if k not in ("episodes", "shard_size")}
+    made = {k: v for k, v in plan.told.items() if k not in ("episodes", "shard_size")}
     return {**made, "shard": asdict(shard)}
 
 
-def collect_shard(folder: Path, plan: Plan, shard: ShardPlan) -> None:
-    """Play and write one shard; what it holds depends on the plan and the shard alone."""
+def collect_shard(folder: Path, plan: Plan, shard: ShardPlan, starts: Starts | None = None) -> None:
+    """Play and write one shard; what it holds depends on the plan and the shard alone.
+
+    `starts` gives what the scenario split of a plan with scenarios is made of.
+    """
     game: Game = parts.load("games", plan.game)
-    arrays = _play(game, plan, shard)
+    if follows_scripts(plan.scenarios, shard.split):
+        assert starts is not None, "a plan with scenarios comes with their starts"
+        arrays = _follow(game, plan, shard, starts)
+    else:
+        arrays = _play(game, plan, shard)
     numbers = range(shard.first, shard.first + shard.count)
     looks = [seeded_appearance(game, plan.salt, shard.split, index) for index in numbers]
     themes = [theme.name for theme in game.themes]
@@ -101,6 +122,42 @@ def collect_shard(folder: Path, plan: Plan, shard: ShardPlan) -> None:
         "decorations": np.array([look.seed for look in looks], np.uint32),
     }
     write_arrays(folder / shard.file, meta_of(plan, shard), arrays, {"keyframes": "columns"})
+
+
+def follows_scripts(scenarios: Sequence[str], split: str) -> bool:
+    """Whether a split's episodes are scenarios, which start where they say and have no player."""
+    return split == "scenario" and bool(scenarios)
+
+
+def _follow(game: Game, plan: Plan, shard: ShardPlan, starts: Starts) -> dict[str, np.ndarray]:
+    """Episodes of given starts and actions; what a world does after its end is cut off."""
+    constants = game.default_parameters(**plan.parameters)
+    numbers = range(shard.first, shard.first + shard.count)
+    worlds, scripts = zip(*(starts.episode(plan.salt, index) for index in numbers), strict=True)
+    begun = np.stack(worlds)
+    logs, over = [], np.zeros(shard.count, np.uint8)
+    for row, script in enumerate(scripts):
+        world, ticks = begun[row].copy(), 0
+        while ticks < min(len(script), plan.max_ticks) and world[TERMINATED] == 0.0:
+            kernels.advance(
+                game.step, world[None], script[None, ticks : ticks + 1].copy(), constants[None]
+            )
+            ticks += 1
+        logs.append(np.append(script[:ticks], np.uint8(NO_ACTION)))
+        over[row] = world[TERMINATED] != 0.0
+    frames = keyframes_of(game, begun.copy(), logs, constants, plan.keyframe_every)
+    hashes, late = replay(game, begun, logs, constants)
+    keys = [seeds.episode_seed(plan.salt, game.name, shard.split, index) for index in numbers]
+    return {
+        "seeds": np.array(keys, np.uint64),
+        "lengths": np.array([len(log) for log in logs], np.int64),
+        "hashes": hashes,
+        "late": late,
+        "terminated": over,
+        "players": np.zeros(shard.count, np.uint8),
+        "actions": np.concatenate(logs),
+        "keyframes": np.concatenate(frames),
+    }
 
 
 def _play(game: Game, plan: Plan, shard: ShardPlan) -> dict[str, np.ndarray]:
@@ -120,20 +177,10 @@ def _play(game: Game, plan: Plan, shard: ShardPlan) -> dict[str, np.ndarray]:
         actions = np.full((len(mine), plan.max_ticks), NO_ACTION, np.uint8)
         keyframes = np.zeros((len(mine) * per_world, game.num_world))
         lengths = np.zeros(len(mine), np.int64)
-        kernels.play(
-            game.step,
-            game.decide,
-            worlds,
-            constants[None],
-            np.array(luck, np.uint64),
-            len(game.actions),
-            player.randomness,
-            player.hold,
-            actions,
-            keyframes,
-            plan.keyframe_every,
-            lengths,
-        )
+        let_play(
+            player, game, worlds, constants, np.array(luck, np.uint64), actions, keyframes,
+            plan.keyframe_every, lengths,
+        )  # fmt: skip
         for place, row in enumerate(mine):
             ticks = int(lengths[place]) - 1
             logs[row] = np.append(actions[place, :ticks], np.uint8(NO_ACTION))

@@ -74,8 +74,7 @@ def twins(store: ReplayStore, number: Number, damage: Damage) -> Twins:
         swapped = _swap(game, look, damage)
         frames = round(damage.size * (len(true) - damage.onset))
         return Twins(true, true, damage, look, swapped, frames)
-    level = store.record["level"]
-    world = game.new_world(store.seed(number), level, store.constants)
+    world = store.worlds(np.array([number]), np.zeros(1, np.int64))[0]
     public = damaged_play(game, world, log, store.constants, damage)
     damaged = _double(game, public, true, damage)
     return Twins(true, damaged, damage, look)
