@@ -14,6 +14,7 @@ EXTRAS = {
     "video": (("av",), "read and write video files"),
     "report": (("altair", "vl-convert-python"), "draw the curves of a report"),
     "play": (("pygame-ce",), "play a game by hand in a window"),
+    "rl": (("stable-baselines3", "torch"), "train players by reinforcement"),
     "atari": (("ale-py", "ocatari"), "collect Atari games (then: pip install --no-deps ocatari)"),
     "mujoco": (("mujoco", "imageio"), "collect MuJoCo bodies"),
     "box2d": (("box2d", "pygame-ce"), "collect Lunar Lander"),

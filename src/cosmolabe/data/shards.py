@@ -135,25 +135,28 @@ def _follow(game: Game, plan: Plan, shard: ShardPlan, starts: Starts) -> dict[st
     numbers = range(shard.first, shard.first + shard.count)
     worlds, scripts = zip(*(starts.episode(plan.salt, index) for index in numbers), strict=True)
     begun = np.stack(worlds)
-    logs, over = [], np.zeros(shard.count, np.uint8)
-    for row, script in enumerate(scripts):
-        world, ticks = begun[row].copy(), 0
-        while ticks < min(len(script), plan.max_ticks) and world[TERMINATED] == 0.0:
-            kernels.advance(
-                game.step, world[None], script[None, ticks : ticks + 1].copy(), constants[None]
-            )
-            ticks += 1
-        logs.append(np.append(script[:ticks], np.uint8(NO_ACTION)))
-        over[row] = world[TERMINATED] != 0.0
+    ticks = [min(len(script), plan.max_ticks) for script in scripts]
+    actions = np.zeros((shard.count, max(ticks)), np.uint8)
+    for row, script, count in zip(actions, scripts, ticks, strict=True):
+        row[:count] = script[:count]
+    public = np.zeros((shard.count, max(ticks) + 1, game.num_public), np.float32)
+    lengths = np.zeros(shard.count, np.int64)
+    kernels.simulate(game.step, begun.copy(), actions, constants[None], public, lengths)
+    lengths = np.minimum(lengths, np.array(ticks) + 1)
+    over = public[np.arange(shard.count), lengths - 1, TERMINATED] != 0
+    logs = [
+        np.append(script[: length - 1], np.uint8(NO_ACTION))
+        for script, length in zip(scripts, lengths, strict=True)
+    ]
     frames = keyframes_of(game, begun.copy(), logs, constants, plan.keyframe_every)
     hashes, late = replay(game, begun, logs, constants)
     keys = [seeds.episode_seed(plan.salt, game.name, shard.split, index) for index in numbers]
     return {
         "seeds": np.array(keys, np.uint64),
-        "lengths": np.array([len(log) for log in logs], np.int64),
+        "lengths": lengths,
         "hashes": hashes,
         "late": late,
-        "terminated": over,
+        "terminated": over.astype(np.uint8),
         "players": np.zeros(shard.count, np.uint8),
         "actions": np.concatenate(logs),
         "keyframes": np.concatenate(frames),
