@@ -156,17 +156,17 @@ def a_checkpoint_that_lacks_a_tensor_is_refused(store, windows, tmp_path):
 
 
 CHECKS = {
-    "anti_causal_mask": no_frame_sees_a_later_one,
-    "target_as_query": training_reads_no_future,
-    "frame_index_drifts": nothing_depends_on_where_a_story_begins,
-    "globals_of_the_answer": training_reads_no_future,
-    "motion_zeroed": motion_lives_on_after_the_first_imagined_frame,
-    "action_off_by_one": each_frame_meets_its_own_action,
-    "windows_cross_episodes": no_window_crosses_an_episode,
-    "first_frame_dropped": resets_are_trained_on,
-    "nan_hidden": nan_of_an_unscored_slot_costs_nothing_and_of_a_scored_one_everything,
-    "seed_unused": the_seed_decides_the_weights,
-    "loose_loading": a_checkpoint_that_lacks_a_tensor_is_refused,
+    "anti-causal-mask": no_frame_sees_a_later_one,
+    "target-as-query": training_reads_no_future,
+    "frame-index-drifts": nothing_depends_on_where_a_story_begins,
+    "globals-of-the-answer": training_reads_no_future,
+    "motion-zeroed": motion_lives_on_after_the_first_imagined_frame,
+    "action-off-by-one": each_frame_meets_its_own_action,
+    "windows-cross-episodes": no_window_crosses_an_episode,
+    "first-frame-dropped": resets_are_trained_on,
+    "nan-hidden": nan_of_an_unscored_slot_costs_nothing_and_of_a_scored_one_everything,
+    "seed-unused": the_seed_decides_the_weights,
+    "loose-loading": a_checkpoint_that_lacks_a_tensor_is_refused,
 }
 
 
@@ -205,7 +205,7 @@ def test_no_two_defects_of_a_model_share_a_name():
 
 def test_a_planted_world_can_be_trained_saved_loaded_and_rolled_out(store, windows, tmp_path):
     part = parts.load("models", "transformer")
-    for name in ("anti_causal_mask", "target_as_query", "frame_index_drifts", "motion_zeroed"):
+    for name in ("anti-causal-mask", "target-as-query", "frame-index-drifts", "motion-zeroed"):
         with HERE[name].plant():
             world = part.create(store.manifest, "laptop", 0)
             train(world, store, TrainConfig(steps=2, unroll=3, batch_size=4), tmp_path / name)

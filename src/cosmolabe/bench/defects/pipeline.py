@@ -189,14 +189,14 @@ def loose_loading() -> Generator[None]:
 
 DEFECTS = (
     Defect(
-        "globals_of_the_answer",
+        "globals-of-the-answer",
         "transformer",
         "Training rollouts are told the true globals of the frame to predict; rollouts are not.",
         "AutoWorldModel-Bench, globals of evaluation and training rollouts",
         contextmanager(globals_of_the_answer),
     ),
     Defect(
-        "motion_zeroed",
+        "motion-zeroed",
         "transformer",
         "Velocity and history are 0 in every imagined frame, though training had them.",
         "AutoWorldModel-Bench, columns 3:5 and 19:23 of predicted frames",
@@ -204,28 +204,28 @@ DEFECTS = (
         in_training=False,
     ),
     Defect(
-        "action_off_by_one",
+        "action-off-by-one",
         "transformer",
         "Training pairs a frame with the action that led to it instead of the one that follows.",
         "galilai-group/stable-worldmodel#293; epignatelli/navix#152",
         contextmanager(action_off_by_one),
     ),
     Defect(
-        "windows_cross_episodes",
+        "windows-cross-episodes",
         "transformer",
         "Training windows are cut from one long tape, across the ends of episodes.",
         "epignatelli/navix#152; om-ai-lab/OmTrackVLA#28 (history kept over a reset)",
         contextmanager(windows_cross_episodes),
     ),
     Defect(
-        "first_frame_dropped",
+        "first-frame-dropped",
         "transformer",
         "The frame after a reset is left out of the training data.",
         "galilai-group/stable-worldmodel#293",
         contextmanager(first_frame_dropped),
     ),
     Defect(
-        "nan_hidden",
+        "nan-hidden",
         "transformer",
         "NaN of a slot that is not scored spreads to the mean, and max(0, NaN) scores it 0.",
         "AutoWorldModel-Bench, `lib/evaluator.py`",
@@ -233,7 +233,7 @@ DEFECTS = (
         measured=False,
     ),
     Defect(
-        "seed_unused",
+        "seed-unused",
         "transformer",
         "The config has a seed that nothing reads.",
         "AutoWorldModel-Bench, keys of its config",
@@ -241,7 +241,7 @@ DEFECTS = (
         measured=False,
     ),
     Defect(
-        "loose_loading",
+        "loose-loading",
         "transformer",
         "Checkpoints are loaded whatever their names: half-initialised models are scored.",
         "AutoWorldModel-Bench, `load_state_dict(strict=False)`",

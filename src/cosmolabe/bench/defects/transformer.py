@@ -78,21 +78,21 @@ def frame_index_drifts() -> Generator[None]:
 
 DEFECTS = (
     Defect(
-        "anti_causal_mask",
+        "anti-causal-mask",
         "transformer",
         "The mask of the past is transposed: a frame attends the frames after it.",
         "AutoWorldModel-Bench, `make_block_causal_mask`; huggingface/lerobot#4153",
         contextmanager(anti_causal_mask),
     ),
     Defect(
-        "target_as_query",
+        "target-as-query",
         "transformer",
         "Training describes an entity by the frame to be predicted, a rollout by the current one.",
         "AutoWorldModel-Bench, decoder queries of its transformer",
         contextmanager(target_as_query),
     ),
     Defect(
-        "frame_index_drifts",
+        "frame-index-drifts",
         "transformer",
         "Frames are numbered and the numbers learnt up to W; a rollout counts on past them.",
         "AutoWorldModel-Bench, frame indices of appended tokens",
