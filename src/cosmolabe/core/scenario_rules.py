@@ -17,7 +17,7 @@ from cosmolabe.core.scenario import Change, Trace
 Rule = Callable[[Trace], Bool[np.ndarray, " batch"]]
 
 
-def gains(name: str, points: float, slack: float | None = None) -> Rule:
+def gains(name: str, points: Number, slack: Number | None = None) -> Rule:
     """A global ends `points` above its first value and never goes far beyond either."""
     room = 0.3 * abs(points) if slack is None else slack
     low, high = min(points, 0.0) - room, max(points, 0.0) + room
@@ -30,7 +30,7 @@ def gains(name: str, points: float, slack: float | None = None) -> Rule:
     return holds
 
 
-def keeps(name: str, slack: float) -> Rule:
+def keeps(name: str, slack: Number) -> Rule:
     """A global stays at its first value."""
     return gains(name, 0.0, slack)
 
@@ -64,12 +64,12 @@ def born_once(slot: str, first: int, last: int) -> Rule:
     return holds
 
 
-def ends(name: str, value: float, slack: float) -> Rule:
+def ends(name: str, value: Number, slack: Number) -> Rule:
     """A global has about this value at the last step."""
     return lambda trace: np.abs(trace.number(name)[:, -1] - value) <= slack
 
 
-def travels(slot: str, dx: float, dy: float, slack: float = 0.02) -> Rule:
+def travels(slot: str, dx: Number, dy: Number, slack: Number = 0.02) -> Rule:
     """At the last step it is so far from where it began, counted along its way where axes wrap."""
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -89,7 +89,7 @@ def stays_dead(slot: str) -> Rule:
     return holds
 
 
-def comes(slot: str, step: int, dx: float, dy: float, slack: float = 0.02) -> Rule:
+def comes(slot: str, step: int, dx: Number, dy: Number, slack: Number = 0.02) -> Rule:
     """After `step` steps it is dx and dy from where it was."""
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -100,7 +100,7 @@ def comes(slot: str, step: int, dx: float, dy: float, slack: float = 0.02) -> Ru
     return holds
 
 
-def keeps_x(slot: str, start: int = 1, stop: int | None = None, slack: float = 0.015) -> Rule:
+def keeps_x(slot: str, start: int = 1, stop: int | None = None, slack: Number = 0.015) -> Rule:
     """It does not move across between two steps."""
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -110,7 +110,7 @@ def keeps_x(slot: str, start: int = 1, stop: int | None = None, slack: float = 0
     return holds
 
 
-def stays(slot: str, slack: float = 0.015, start: int = 0) -> Rule:
+def stays(slot: str, slack: Number = 0.015, start: int = 0) -> Rule:
     """It keeps the place it has at step `start`."""
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -125,7 +125,7 @@ def both(*rules: Rule) -> Rule:
     return lambda trace: np.all([rule(trace) for rule in rules], axis=0)
 
 
-def trembling(size: float = 0.003) -> Change:
+def trembling(size: Number = 0.003) -> Change:
     """All that can move is seen up to `size` beside its place."""
 
     def edit(trace: Trace) -> Trace:
@@ -139,7 +139,7 @@ def trembling(size: float = 0.003) -> Change:
     return Change("places tremble", edit=edit)
 
 
-def shifted(slot: str, dx: float, dy: float = 0.0) -> Change:
+def shifted(slot: str, dx: Number, dy: Number = 0.0) -> Change:
     """One slot is seen somewhere else."""
 
     def edit(trace: Trace) -> Trace:
@@ -151,7 +151,7 @@ def shifted(slot: str, dx: float, dy: float = 0.0) -> Change:
     return Change(f"{slot} is elsewhere", edit=edit)
 
 
-def adrift(slot: str, dx: float, dy: float = 0.0) -> Change:
+def adrift(slot: str, dx: Number, dy: Number = 0.0) -> Change:
     """One slot drifts so much a step on top of its true move."""
 
     def edit(trace: Trace) -> Trace:
@@ -191,7 +191,7 @@ def straight_on(slot: str, start: int = 0) -> Change:
     return Change(f"{slot} goes straight on", edit=edit)
 
 
-def hopping(slot: str, speed: float, gravity: float, start: int = 0) -> Change:
+def hopping(slot: str, speed: Number, gravity: Number, start: int = 0) -> Change:
     """From step `start` on it makes a jump on top of its true move."""
 
     def edit(trace: Trace) -> Trace:
@@ -248,7 +248,7 @@ def _with_life(name: str, slot: str, life: Callable[[np.ndarray], np.ndarray]) -
     return Change(name, edit=edit)
 
 
-def counted(name: str, times: float) -> Change:
+def counted(name: str, times: Number) -> Change:
     """Every gain of a global counts so many times: 2 doubles it, 0 loses it."""
 
     def edit(trace: Trace) -> Trace:
@@ -261,7 +261,7 @@ def counted(name: str, times: float) -> Change:
     return Change(f"{name} counts {times:g} times", edit=edit)
 
 
-def given(name: str, amount: float, step: int = 5) -> Change:
+def given(name: str, amount: Number, step: int = 5) -> Change:
     """A global gets an amount it should not get."""
 
     def edit(trace: Trace) -> Trace:
@@ -296,7 +296,7 @@ def endless() -> Change:
     return Change("the game never ends", edit=edit)
 
 
-def field_counted(slot: str, name: str, times: float) -> Change:
+def field_counted(slot: str, name: str, times: Number) -> Change:
     """Every gain of a slot's field counts so many times."""
 
     def edit(trace: Trace) -> Trace:

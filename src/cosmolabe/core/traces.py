@@ -40,7 +40,7 @@ def doubled(course: Course) -> Course:
     return 2 * course - course[:, :1]
 
 
-def shifted(by: float, start: int) -> Callable[[Course], Course]:
+def shifted(by: float | int, start: int) -> Callable[[Course], Course]:
     """From step `start` on it drifts by so much more each step."""
     return lambda course: course + by * np.maximum(np.arange(course.shape[1]) - start, 0)
 
