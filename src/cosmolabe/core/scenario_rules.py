@@ -14,6 +14,7 @@ from jaxtyping import Bool
 from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.scenario import Change, Trace
 
+Number = float | int
 Rule = Callable[[Trace], Bool[np.ndarray, " batch"]]
 
 
