@@ -29,8 +29,8 @@ Written by `python recipes/defects.py` from [defects.json](../tables/defects.jso
 Difference: final score with the defect minus without; mean over seeds, in brackets the lowest and
 highest seed. *Worse* or *better*: for every seed the 95 % interval over episodes lies on that side
 of 0; *same*: for every seed it lies within ± {margin}; else *unclear*. The interval does not know
-that another training would have ended elsewhere; the range over seeds does. One defect at a time, in
-one starter each: what a defect costs here need not be what it costs elsewhere.
+that another training would have ended elsewhere; the range over seeds does. One defect at a time,
+in one starter each: what a defect costs here need not be what it costs elsewhere.
 """
 
 
