@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: demo test lint bench clean setup
+.PHONY: demo test slow lint bench clean setup
 
 setup: $(VENV)/.ready
 
@@ -26,7 +26,11 @@ demo: setup
 	@$(BIN)/cosmolabe demo --out runs/demo
 
 test: setup
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q --ignore=tests/slow
+
+# What needs the heavier extras; each file skips, and says so, where its own is not installed.
+slow: setup
+	@$(BIN)/python -m pytest -q -rs tests/slow
 
 lint: setup
 	@$(BIN)/ruff check .
