@@ -15,7 +15,7 @@ from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.scenario import Change, Trace
 
 Number = float | int
-Rule = Callable[[Trace], Bool[np.ndarray, " batch"]]
+Rule = Callable[[Trace], Bool[np.ndarray, " batch"] | np.bool]
 
 
 def gains(name: str, points: Number, slack: Number | None = None) -> Rule:
