@@ -1,0 +1,197 @@
+"""What an entity does next, as tokens: every number of its next state becomes one of a few words.
+
+The vocabulary of one number has three parts, in this order.
+
+- *Exact*: words that stand for one value each, read from the present state. For x and y: coast (the
+  last velocity goes on), rest, mirror (the velocity turned round), the displacement before the last
+  and that turned round. For alive: dead, alive. For a game field: it stays as it is.
+- *Changes*: bins of the displacement minus the last velocity, or of a field's change; symmetric,
+  and finer near zero (their edges grow by a constant ratio).
+- *Places*: bins of equal width over the range of the number itself; a jump or a birth.
+
+An offset within a bin makes changes and places continuous; without it a bin means its middle.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, VX
+from cosmolabe.core.manifest import Manifest
+
+COORDINATES = 2  # x and y come first, then alive, then the game fields in use
+NUM_EXACT = 5  # room for the exact words of x and y, which have most
+SMALLEST, LARGEST = 0.01, 8.0
+"""Changes told apart from none and from a jump, in units of the number's typical change."""
+
+GRIDS = {
+    "asteroids": (200, 200),
+    "breakout": (160, 200),
+    "frogger": (256, 224),
+    "kong": (160, 120),
+    "platformer": (160, 120),
+    "pong": (160, 120),
+    "racer": (200, 200),
+    "snake": (20, 20),
+}
+"""Bins of x and y in AutoWorldModel-Bench, by game."""
+OTHER_GRID = (160, 160)  # for games it does not have
+WORDS = {
+    "age": 32, "col": 16, "direction": 4, "hp": 16, "lane_type": 5, "on_ground": 2,
+    "piece_type": 7, "reached": 2, "rotation": 32, "row": 16, "segment_index": 32,
+    "size_class": 3, "tagged": 2, "tagged_count": 16,
+}  # fmt: skip
+"""Bins of a game field there; but for rotation, which here is a heading (ours)."""
+OTHER_WORDS = 32  # for fields it does not have
+SHARES = ("age", "rotation")  # fields of 0..1; the others count
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of every number of an entity; numbers are x, y, alive and the fields in use."""
+
+    columns: tuple[int, ...]
+    """Of a state row."""
+    turns: tuple[bool, ...]
+    """Numbers that are headings: 0 and 1 are the same."""
+    places: tuple[int, ...]
+    """How many bins of its own range each number has."""
+    changes: int
+    """Bins of change to either side of none; 0: only places, as in the paper."""
+    ranges: tuple[tuple[float, float], ...]
+    """From where to where each number's places reach."""
+
+    @property
+    def size(self) -> int:
+        """Words of every number, with those that not every number has."""
+        return NUM_EXACT + 2 * self.changes + max(self.places)
+
+    def known(self) -> Bool[Tensor, "number word"]:
+        """Which words each number has."""
+        word = torch.arange(self.size)
+        start = NUM_EXACT + 2 * self.changes
+        rows = []
+        for number, places in enumerate(self.places):
+            exact = 2 if number == ALIVE else 0
+            if self.changes and number != ALIVE:
+                exact = NUM_EXACT if number < COORDINATES else 1
+            change = (word >= NUM_EXACT) & (word < start) & (number != ALIVE)
+            place = (word >= start) & (word < start + places) & (number != ALIVE)
+            rows.append((word < exact) | change | place)
+        return torch.stack(rows)
+
+    def exact(self, states: Float[Tensor, "*batch state"]) -> Float[Tensor, "*batch number exact"]:
+        """The values the exact words stand for after these states."""
+        moved, before = states[..., VX : VX + 2], states[..., -NUM_HISTORY + 2 :]
+        moves = torch.stack([moved, 0 * moved, -moved, before, -before], -1)
+        coordinates = states[..., :2, None] + moves
+        alive = torch.zeros_like(coordinates[..., :1, :])
+        alive[..., 1] = 1
+        fields = states[..., list(self.columns[COORDINATES + 1 :]), None]
+        fields = fields.expand(*fields.shape[:-1], NUM_EXACT)
+        return torch.cat([coordinates, alive, fields], -2)
+
+    def gap(self, delta: Float[Tensor, "*batch number"], wrap: Tensor) -> Tensor:
+        """The shortest way where an axis wraps and between headings."""
+        rest = torch.tensor(self.turns[COORDINATES:])
+        round_ = torch.cat([wrap.to(torch.bool), rest])
+        return torch.where(round_, delta - torch.floor(delta + 0.5), delta)
+
+    def encode(
+        self,
+        states: Float[Tensor, "*batch state"],
+        after: Float[Tensor, "*batch state"],
+        wrap: Bool[Tensor, "2"],
+        unit: Tensor,
+    ) -> tuple[Int[Tensor, "*batch number"], Float[Tensor, "*batch number"]]:
+        """The word of every number of the state after, and where in its bin it lies (-0.5..0.5)."""
+        values, exact = after[..., list(self.columns)], self.exact(states)
+        start = NUM_EXACT + 2 * self.changes
+        counts = torch.tensor(self.places)
+        low, high = torch.tensor(self.ranges).T
+        along = (values - low) / (high - low) * counts
+        place = torch.minimum(along.floor().clamp(min=0), counts - 1)
+        words, offsets = start + place.long(), along - place - 0.5
+        if self.changes:
+            change = self.gap(values - exact[..., 0], wrap) / unit
+            step = torch.log(change.abs().clamp(min=1e-9) / SMALLEST) / self.growth
+            small = step < self.changes
+            small[..., :2] &= (states[..., ALIVE] > 0.5)[..., None]  # a birth is a jump
+            step = step.floor().clamp(0, self.changes - 1)
+            low, width = self.bin_of(step)
+            inside = (change.abs() - low) / width - 0.5
+            side = torch.where(change < 0, 0, self.changes)
+            words = torch.where(small, NUM_EXACT + side + step.long(), words)
+            offsets = torch.where(small, inside * change.sign(), offsets)
+            words = self._exactly(words, values, exact, wrap, unit)
+            words[..., :2] = torch.where(
+                (states[..., ALIVE] > 0.5)[..., None], words[..., :2], start + place[..., :2].long()
+            )
+        words[..., ALIVE] = (after[..., ALIVE] > 0.5).long()
+        return words, offsets.clamp(-0.5, 0.5)
+
+    def _exactly(
+        self, words: Tensor, values: Tensor, exact: Tensor, wrap: Tensor, unit: Tensor
+    ) -> Tensor:
+        """The first exact word that says the value, else the word it has."""
+        for word in range(NUM_EXACT - 1, -1, -1):
+            near = self.gap(values - exact[..., word], wrap).abs() < SMALLEST * unit
+            words = torch.where(near & self.known()[:, word], word, words)
+        return words
+
+    def decode(
+        self,
+        words: Int[Tensor, "*batch number"],
+        offsets: Float[Tensor, "*batch number"],
+        states: Float[Tensor, "*batch state"],
+        unit: Tensor,
+    ) -> Float[Tensor, "*batch number"]:
+        """The values of the words after these states."""
+        exact = self.exact(states)
+        start = NUM_EXACT + 2 * self.changes
+        counts = torch.tensor(self.places)
+        along = ((words - start).clamp(min=0) + offsets + 0.5) / counts
+        low, high = torch.tensor(self.ranges).T
+        values = low + along * (high - low)
+        if self.changes:
+            step = (words - NUM_EXACT).clamp(0, 2 * self.changes - 1)
+            sign = torch.where(step < self.changes, -1.0, 1.0)
+            low, width = self.bin_of(step % self.changes)
+            change = sign * (low + (offsets * sign + 0.5) * width) * unit
+            values = torch.where(words < start, exact[..., 0] + change, values)
+        said = exact.gather(-1, words.clamp(max=NUM_EXACT - 1)[..., None])[..., 0]
+        return torch.where(words < NUM_EXACT, said, values)
+
+    @property
+    def growth(self) -> float:
+        """Logarithm of the ratio of one edge of a change to the one before."""
+        return float(torch.log(torch.tensor(LARGEST / SMALLEST))) / self.changes
+
+    def bin_of(self, step: Tensor) -> tuple[Tensor, Tensor]:
+        """Lower edge and width of a bin of change, in units."""
+        low = SMALLEST * torch.exp(step * self.growth)
+        return low, low * (torch.exp(torch.tensor(self.growth)) - 1)
+
+
+def vocabulary_of(manifest: Manifest, changes: int, places: int) -> Vocabulary:
+    """The words for a game: so many changes to a side, and at most so many places.
+
+    Grids and fields that need fewer places than that have as many as in the paper.
+    """
+    names = [n for n in manifest.profile.game_fields if n in manifest.fields]
+    columns = [FIELDS_START + manifest.profile.game_fields.index(n) for n in names]
+    words = [*GRIDS.get(manifest.game, OTHER_GRID), 1, *(WORDS.get(n, OTHER_WORDS) for n in names)]
+    counts = ["count" if n not in SHARES else "share" for n in names]
+    ends = [
+        (0.0, 1.0) if c == "share" else (-0.5, WORDS.get(n, OTHER_WORDS) - 0.5)
+        for n, c in zip(names, counts, strict=True)
+    ]
+    return Vocabulary(
+        columns=(0, 1, ALIVE, *columns),
+        turns=(False, False, False, *(n == "rotation" for n in names)),
+        places=tuple(min(places, w) for w in words),
+        changes=changes,
+        ranges=((0.0, 1.0),) * 3 + tuple(ends),
+    )

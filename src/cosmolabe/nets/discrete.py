@@ -1,0 +1,292 @@
+"""What the discrete world models share: words of the next state, a context, a reader of words.
+
+A model of this kind says how the words of a next state are hidden in training (`word_loss`) and how
+they are found in a rollout (`find`). All else stands here: the present frame is looked at once, and
+`read` turns half-known words and that look into scores of every word, as often as it is asked.
+Globals and the end of the episode are no words; a plain head on the frame's own token says them.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, VX
+from cosmolabe.core.manifest import Manifest
+from cosmolabe.nets.batches import Batch
+from cosmolabe.nets.bins import COORDINATES, NUM_EXACT, vocabulary_of
+from cosmolabe.nets.entities import (
+    FAR,
+    Block,
+    Surroundings,
+    entity_features,
+    num_features,
+    surroundings,
+)
+from cosmolabe.nets.imagination import Dreamt, Imagination, Likely
+
+SURE = 4.0  # logit of being alive, or dead, as the words say
+MODES = ("argmax", "sample")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How big the network is, and what its words are."""
+
+    width: int
+    layers: int
+    """Of the look at the present frame."""
+    reader_layers: int
+    heads: int
+    expansion: int
+    """Width of the hidden layer of a block's perceptron, in widths."""
+    changes: int
+    """Bins of change to a side; 0: absolute bins alone, as in AutoWorldModel-Bench."""
+    places: int
+    """At most so many bins of a number's own range."""
+    steps: int
+    """How often the reader is asked in a rollout, per frame."""
+    offsets: bool = True
+    """Whether a number may lie anywhere in its bin, or only in the middle."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The present frames, batch and time as one axis."""
+
+    states: Float[Tensor, "frame moving state"]
+    tokens: Float[Tensor, "frame token width"]
+    """Of moving slots, then of the frame."""
+    around: Surroundings
+
+
+class Discrete(Imagination):
+    """A network that finds the words of the next state."""
+
+    window = 1
+    mode = "argmax"
+    rebuilt = 0.5
+    """Share of training rows whose velocity is the last displacement, as in imagined frames."""
+    jitter = 0.0
+    """Spread of a shift of each entity in training, shares of the world; its words stay."""
+    known: Tensor
+    ranked: Tensor
+    weight: Tensor
+    word_weights = (1.0, 0.5, 0.3)
+    """Of x and y, of alive, of each field."""
+
+    def __init__(self, manifest: Manifest, size: Size) -> None:
+        super().__init__(manifest)
+        profile, width = manifest.profile, size.width
+        self.shape, self.num_globals = size, len(profile.global_fields)
+        self.num_slots = manifest.num_slots
+        self.vocabulary = vocabulary_of(manifest, size.changes, size.places)
+        self.num_numbers, self.num_words = len(self.vocabulary.columns), self.vocabulary.size
+        self.register_buffer("known", self.vocabulary.known(), persistent=False)
+        ranked = self.known.logical_not().long().argsort(dim=-1, stable=True)  # known words first
+        self.register_buffer("ranked", ranked, persistent=False)
+        coordinate, alive, field = self.word_weights
+        weights = [coordinate] * 2 + [alive] + [field] * (self.num_numbers - 3)
+        self.register_buffer("weight", torch.tensor(weights), persistent=False)
+        self.state_in = nn.Linear(num_features(profile), width)
+        self.registry_in = nn.Linear(profile.num_registry, width, bias=False)
+        num_frame = len(profile.action_fields) + 2 * self.num_globals
+        self.frame_in = nn.Linear(num_frame, width)
+        self.frame_token = nn.Linear(num_frame, width)
+        self.blocks = nn.ModuleList(
+            Block(width, size.heads, size.expansion) for _ in range(size.layers)
+        )
+        self.reader = nn.ModuleList(
+            Block(width, size.heads, size.expansion) for _ in range(size.reader_layers)
+        )
+        self.word_in = nn.Embedding(self.num_numbers * (self.num_words + 1), width)
+        self.time_in = nn.Embedding(size.steps + 1, width)
+        self.word_norm, self.frame_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.word_out = nn.Linear(width, 2 * self.num_numbers * self.num_words)
+        self.frame_out = nn.Linear(width, self.num_globals + 1)
+        for head in (self.word_out, self.frame_out):
+            nn.init.normal_(head.weight, std=0.002)
+            nn.init.zeros_(head.bias)
+        for table in (self.word_in, self.time_in):
+            nn.init.normal_(table.weight, std=0.3)
+        self.shuffle(0)
+
+    @property
+    def hidden(self) -> int:
+        """The word that says nothing yet."""
+        return self.num_words
+
+    @property
+    def unit(self) -> Float[Tensor, " number"]:
+        """What changes are measured in."""
+        columns = [c - FIELDS_START for c in self.vocabulary.columns[COORDINATES + 1 :]]
+        fields = self.field_scale[columns] / 8  # a change of one spread is the largest told
+        return torch.cat([self.speed, torch.ones(1), fields])
+
+    def shuffle(self, seed: int) -> None:
+        """Begin the draws anew."""
+        self.dice = torch.Generator().manual_seed(seed % (1 << 63))
+
+    def luck(self, look: Look, *shape: int) -> Tensor:
+        """Gumbel noise (frame, moving, ...), the same in every frame and so in every row.
+
+        In argmax mode it is the same for every slot too: slots then have no names.
+        """
+        num = look.states.shape[1]
+        drawn = torch.rand((1, num if self.mode == "sample" else 1, *shape), generator=self.dice)
+        noise = -torch.log(-torch.log(drawn.clamp(1e-6, 1 - 1e-6)))
+        return noise.expand(len(look.states), num, *shape)
+
+    def pick(self, scores: Tensor, look: Look) -> Tensor:
+        """The likeliest words, or in sample mode words drawn by their chances."""
+        if self.mode == "sample":
+            scores = scores + self.luck(look, *scores.shape[2:])
+        return scores.argmax(-1)
+
+    def look(self, dreamt: Dreamt) -> tuple[Look, Tensor]:
+        """Look once at every frame; gives also what the head says of globals and the end."""
+        batch, (rows, time) = dreamt.batch, dreamt.states.shape[:2]
+        states = dreamt.states.flatten(0, 1)
+
+        def in_every_frame(once: Tensor) -> Tensor:
+            return once[:, None].expand(-1, time, *once.shape[1:]).flatten(0, 1)
+
+        numbers = (dreamt.globals - self.global_mean) / self.global_scale
+        ticks = dreamt.globals / self.global_step  # of a clock that runs down: how many are left
+        frame = torch.cat([numbers.clamp(-8, 8), ticks.clamp(-8, 8) / 2, dreamt.actions], -1)
+        frame = frame.flatten(0, 1)
+        tokens = self.state_in(entity_features(self, states))
+        tokens = tokens + in_every_frame(self.registry_in(batch.registry))
+        tokens = tokens + self.frame_in(frame)[:, None]
+        tokens = torch.cat([tokens, self.frame_token(frame)[:, None]], 1)
+        scenery = self.state_in(entity_features(self, batch.scenery))
+        scenery = scenery + self.registry_in(batch.scenery_registry)
+        around = surroundings(states, in_every_frame(batch.scenery), batch)
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            tokens = block(tokens, around, in_every_frame(scenery))
+            scenery = block.alone(scenery)
+        said = self.frame_out(self.frame_norm(tokens[:, -1])).unflatten(0, (rows, time))
+        return Look(states, tokens, around.without_scenery()), said
+
+    def read(
+        self, words: Int[Tensor, "frame moving number"], look: Look, time: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Log chances of every word, and where in its bin the number would lie."""
+        place = torch.arange(self.num_numbers) * (self.num_words + 1)
+        tokens = self.word_in(words + place).sum(-2) + self.time_in(time)[:, None]
+        tokens = torch.cat([look.tokens[:, :-1] + tokens, look.tokens[:, -1:]], 1)
+        for block in self.reader:
+            tokens = block(tokens, look.around, None)
+        out = self.word_out(self.word_norm(tokens[:, :-1]))
+        scores, offsets = out.unflatten(-1, (2, self.num_numbers, self.num_words)).unbind(-3)
+        return self.sayable(10 * scores, look).log_softmax(-1), offsets
+
+    def sayable(self, scores: Tensor, look: Look) -> Tensor:
+        """Scores with words nobody has ruled out, and what is usual preferred."""
+        alive = (look.states[..., ALIVE] > 0.5)[..., None]
+        usual = torch.zeros_like(scores[..., :2])
+        usual[..., 0] = 4.0 * (self.shape.changes > 0)  # coast, stay
+        usual[..., ALIVE, 0] = torch.where(alive, -2.0, 2.0)[..., 0]
+        usual[..., ALIVE, 1] = -usual[..., ALIVE, 0]
+        scores = torch.cat([scores[..., :2] + usual, scores[..., 2:]], -1)
+        start = NUM_EXACT + 2 * self.shape.changes
+        jump = self.known[:COORDINATES] & (torch.arange(self.num_words) >= start)
+        possible = self.known.expand_as(scores).clone()
+        possible[..., :COORDINATES, :] &= alive[..., None] | jump
+        return scores.masked_fill(~possible, FAR)
+
+    def find(self, look: Look) -> tuple[Tensor, Tensor]:
+        """The words of the next state and the offsets of all words."""
+        raise NotImplementedError
+
+    def word_loss(self, words: Tensor, counts: Tensor, look: Look) -> tuple[dict, Tensor]:
+        """Parts of the loss by name, and the offsets of all words; `counts` weighs each word."""
+        raise NotImplementedError
+
+    def likely(self, dreamt: Dreamt, memory: None) -> tuple[Likely, None]:
+        """What the frames of `dreamt` make likely for the frame after each of them."""
+        look, said = self.look(dreamt)
+        words, offsets = self.find(look)
+        values = self.vocabulary.decode(
+            words, self.chosen(offsets, words), look.states, self.unit
+        ).unflatten(0, dreamt.states.shape[:2])
+        fields = torch.zeros_like(dreamt.states)
+        fields[..., list(self.vocabulary.columns)] = values
+        return Likely(
+            positions=values[..., :2],
+            alive=(values[..., ALIVE] - 0.5) * 2 * SURE,
+            fields=fields[..., FIELDS_START:-NUM_HISTORY],
+            globals=dreamt.globals + said[..., :-1] * self.global_step,
+            terminal=10 * said[..., -1] - 6,
+        ), None
+
+    def chosen(self, offsets: Tensor, words: Tensor) -> Tensor:
+        """The offset of each word that was found."""
+        if not self.shape.offsets:
+            return torch.zeros_like(offsets[..., 0])
+        return offsets.gather(-1, words[..., None])[..., 0].clamp(-0.5, 0.5)
+
+    def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
+        """Parts of the loss, `total` among them, over every pair of frames of a window."""
+        assert batch.terminal is not None, "only training windows say when an episode was over"
+        batch = ever_alive(batch)
+        now, after = batch.states[:, :-1], batch.states[:, 1:]
+        dreamt = Dreamt(batch, self.as_imagined(now), batch.globals[:, :-1], batch.actions[:, :-1])
+        words, true_offsets = self.vocabulary.encode(dreamt.states, after, batch.wrap, self.unit)
+        words, true_offsets = words.flatten(0, 1), true_offsets.flatten(0, 1)
+        look, said = self.look(replace(dreamt, states=self.shifted(dreamt.states)))
+        alive = after[..., ALIVE].flatten(0, 1)
+        counts = self.weight * alive[..., None]
+        counts[..., ALIVE] = self.weight[ALIVE]
+        words = torch.where(counts > 0, words, self.any_words(words.shape))
+        parts, offsets = self.word_loss(words, counts, look)
+        at = offsets.gather(-1, words[..., None])[..., 0]
+        inside = (words >= NUM_EXACT) & (counts > 0)
+        parts["offsets"] = ((at - true_offsets).abs() * inside * counts).sum() / counts.sum()
+        drift = dreamt.globals + said[..., :-1] * self.global_step - batch.globals[:, 1:]
+        drift = (drift / self.global_step).abs().clamp(max=10) * self.global_used
+        parts["globals"] = drift.sum(-1).mean() / self.global_used.sum()
+        parts["terminal"] = F.binary_cross_entropy_with_logits(
+            10 * said[..., -1] - 6, batch.terminal[:, 1:].to(drift.dtype)
+        )
+        parts["total"] = (
+            parts["words"]
+            + parts["offsets"]
+            + self.weights.globals * parts["globals"]
+            + self.weights.terminal * parts["terminal"]
+        )
+        return parts
+
+    def any_words(self, shape: torch.Size) -> Tensor:
+        """Words drawn evenly from those each number has, (..., number)."""
+        rank = (torch.rand(shape, generator=self.dice) * self.known.sum(-1)).long()
+        return self.ranked.expand(*shape, -1).gather(-1, rank[..., None])[..., 0]
+
+    def as_imagined(self, states: Tensor) -> Tensor:
+        """A share of rows with the velocity that a rollout would rebuild."""
+        draw = torch.rand((len(states), 1, 1, 1), generator=self.dice)
+        rebuilt = states.clone()
+        rebuilt[..., VX : VX + 2] = states[..., -NUM_HISTORY : 2 - NUM_HISTORY]
+        return torch.where(draw < self.rebuilt, rebuilt, states)
+
+    def shifted(self, states: Tensor) -> Tensor:
+        """Every entity a little aside, the same way in all frames of a window."""
+        if not self.jitter:
+            return states
+        rows, _, moving = states.shape[:3]
+        aside = torch.randn((rows, 1, moving, 2), generator=self.dice) * self.jitter
+        return torch.cat([states[..., :2] + aside, states[..., 2:]], -1)
+
+
+def ever_alive(batch: Batch) -> Batch:
+    """The batch without slots that are dead in every frame: nobody sees them, and they say little.
+
+    On snake and asteroids that is most slots of most windows.
+    """
+    chosen = (batch.states[..., ALIVE] > 0.5).flatten(0, 1).any(0)
+    if not chosen.any():
+        return batch
+    return replace(batch, registry=batch.registry[:, chosen], states=batch.states[:, :, chosen])

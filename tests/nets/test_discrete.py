@@ -1,0 +1,309 @@
+"""What holds for every model whose next state is words: d3pm and maskgit alike."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from cosmolabe.core import parts
+from cosmolabe.core.fields import HISTORY_START, VX
+from cosmolabe.core.rollout import Context
+from cosmolabe.data.collect import collect
+from cosmolabe.data.windows import evaluation_windows
+from cosmolabe.nets.batches import training_batch
+from cosmolabe.nets.discrete import MODES
+from cosmolabe.nets.imagination import Dreamt
+from cosmolabe.nets.scales import measure
+from cosmolabe.nets.worlds import CHUNK
+
+W = 8
+NAMES = ("d3pm", "maskgit")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def stirred(name, store, windows, size="laptop", amount=0.05):
+    """An untrained world whose heads say something."""
+    world = parts.load("models", name).create(store.manifest, size, 0)
+    world.network.set_scales(measure(windows))
+    dice = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in world.network.parameters():
+            weight += torch.randn(weight.shape, generator=dice) * amount
+    return world
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def world(name, store, windows):
+    return stirred(name, store, windows)
+
+
+@pytest.fixture(params=MODES)
+def any_mode(request, world, monkeypatch):
+    monkeypatch.setattr(world.network, "mode", request.param)
+    return world
+
+
+@pytest.fixture
+def context(windows):
+    return windows.context(W, 8)
+
+
+def teacher_forced(network, windows):
+    batch = training_batch(windows)
+    network.shuffle(0)
+    with torch.no_grad():
+        likely, _ = network.likely(
+            Dreamt(batch, batch.states, batch.globals, batch.actions), memory=None
+        )
+    return torch.cat([likely.positions.flatten(2), likely.alive, likely.globals], -1)
+
+
+def changed_from(windows, start):
+    dice = np.random.default_rng(0)
+
+    def other(array):
+        array = array.copy()
+        array[:, start:] = dice.random(array[:, start:].shape, np.float32)
+        return array
+
+    return replace(
+        windows,
+        states=other(windows.states),
+        globals=other(windows.globals),
+        actions=other(windows.actions),
+    )
+
+
+def test_changing_only_the_future_changes_nothing(any_mode, windows):
+    network, other = any_mode.network, changed_from(windows, 10)
+    before, after = teacher_forced(network, windows), teacher_forced(network, other)
+    assert torch.equal(before[:, :10], after[:, :10])
+    assert not torch.equal(before[:, 10:], after[:, 10:])
+
+
+def test_a_rollout_is_told_nothing_of_the_future_states(any_mode, windows):
+    other = replace(changed_from(windows, W), actions=windows.actions)
+    expected, found = (any_mode.rollout(w.context(W)) for w in (windows, other))
+    for part in ("states", "globals", "terminal"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+def test_one_step_of_a_rollout_is_the_teacher_forced_step(any_mode, windows):
+    short = replace(
+        windows,
+        states=windows.states[:, :W],
+        globals=windows.globals[:, :W],
+        actions=windows.actions[:, :W],
+        terminal=windows.terminal[:, :W],
+    )
+    found = any_mode.rollout(windows.context(W, 1))
+    moving = np.flatnonzero(windows.masks.mutable)
+    said = teacher_forced(any_mode.network, short)[:, -1].numpy()
+    positions = said[:, : 2 * len(moving)].reshape(len(windows), len(moving), 2)
+    inside = np.clip(positions, -0.05, 1.05)
+    np.testing.assert_allclose(found.states[:, 0, moving, :2], inside, atol=1e-5)
+
+
+def test_prediction_k_uses_the_action_two_before_window_plus_k(world, context):
+    def first_changed_by(action):
+        actions = context.actions.copy()
+        actions[:, action] = 1 - actions[:, action]
+        before, after = world.rollout(context), world.rollout(replace(context, actions=actions))
+        differs = np.abs(before.globals - after.globals).max((0, 2)) > 0
+        return int(differs.argmax()) + 1 if differs.any() else None
+
+    for k in (1, 2, 7):
+        assert first_changed_by(W - 2 + k) == k
+    assert first_changed_by(W - 2 + context.horizon + 1) is None
+
+
+def permuted(context, order):
+    return Context(
+        context.registry[:, order],
+        context.states[:, :, order],
+        context.globals,
+        context.actions,
+        replace(
+            context.masks, valid=context.masks.valid[order], mutable=context.masks.mutable[order]
+        ),
+    )
+
+
+def test_permuting_slots_permutes_predictions(world, context):
+    assert world.network.mode == "argmax"
+    order = np.array([3, 2, 0, 4, 1])
+    expected, found = world.rollout(context), world.rollout(permuted(context, order))
+    np.testing.assert_allclose(found.states, expected.states[:, :, order], atol=1e-5)
+    np.testing.assert_allclose(found.globals, expected.globals, rtol=1e-5, atol=1e-5)
+
+
+def test_permuting_slots_many_of_which_are_dead_permutes_predictions(name, tmp_path):
+    store = collect("asteroids", tmp_path, 4, max_ticks=120)
+    episodes, starts, _ = evaluation_windows(store, "train", W + 4, 2)
+    windows = store.windows(episodes, starts, W + 4)
+    world, context = stirred(name, store, windows), windows.context(W)
+    order = np.random.default_rng(0).permutation(store.manifest.num_slots)
+    expected, found = world.rollout(context), world.rollout(permuted(context, order))
+    np.testing.assert_allclose(found.states, expected.states[:, :, order], atol=1e-4)
+
+
+@pytest.mark.parametrize("fill", [0.0, 0.5, np.nan])
+def test_padding_slots_change_nothing_whatever_they_hold(any_mode, context, fill):
+    def more(array, axis):
+        shape = list(array.shape)
+        shape[axis] = 3
+        return np.concatenate([array, np.full(shape, fill, array.dtype)], axis)
+
+    masks = replace(
+        context.masks,
+        valid=np.append(context.masks.valid, np.zeros(3, bool)),
+        mutable=np.append(context.masks.mutable, np.ones(3, bool)),
+    )
+    padded = replace(
+        context, registry=more(context.registry, 1), states=more(context.states, 2), masks=masks
+    )
+    expected, found = any_mode.rollout(context), any_mode.rollout(padded)
+    np.testing.assert_array_equal(found.states[:, :, :5], expected.states)
+    np.testing.assert_array_equal(found.globals, expected.globals)
+    np.testing.assert_array_equal(found.terminal, expected.terminal)
+
+
+def test_batch_size_and_order_change_nothing(any_mode, context):
+    rows = np.arange(CHUNK + 6) % len(context)
+    whole = any_mode.rollout(context.take(rows))
+    backwards = any_mode.rollout(context.take(rows[::-1]))
+    np.testing.assert_allclose(backwards.states[::-1], whole.states, atol=1e-6)
+    for row in range(len(context)):
+        alone = any_mode.rollout(context.take(slice(row, row + 1)))
+        np.testing.assert_allclose(alone.states[0], whole.states[row], atol=1e-6)
+
+
+def test_rows_of_different_layouts_may_share_a_batch(any_mode, context):
+    valid = np.broadcast_to(context.masks.valid, (len(context), 5)).copy()
+    valid[1::2, 1] = False
+    mixed = replace(context, masks=replace(context.masks, valid=valid, mutable=valid.copy()))
+    together = any_mode.rollout(mixed)
+    for row in range(len(context)):
+        alone = any_mode.rollout(mixed.take(slice(row, row + 1)))
+        np.testing.assert_allclose(together.states[row], alone.states[0], atol=1e-6)
+
+
+def test_remembering_and_looking_again_give_the_same_rollout(any_mode, context):
+    expected, found = any_mode.rollout(context, cached=False), any_mode.rollout(context)
+    np.testing.assert_allclose(found.states, expected.states, atol=1e-5)
+    np.testing.assert_allclose(found.globals, expected.globals, rtol=1e-5, atol=1e-5)
+
+
+def test_the_seed_decides_what_is_drawn(world, context, monkeypatch):
+    monkeypatch.setattr(world.network, "mode", "sample")
+    first, again, other = (world.rollout(context, seed=s).states for s in (3, 3, 4))
+    assert first.tobytes() == again.tobytes()
+    assert first.tobytes() != other.tobytes()
+
+
+def test_an_untrained_model_coasts(name, store, windows, context):
+    world = parts.load("models", name).create(store.manifest, "laptop", 0)
+    world.network.set_scales(measure(windows))
+    one = world.rollout(windows.context(W, 1)).states[:, 0]
+    now, moving = windows.states[:, W - 1], windows.masks.mutable
+    expected = np.clip(now[:, moving, :2] + now[:, moving, VX : VX + 2], -0.05, 1.05)
+    np.testing.assert_allclose(one[:, moving, :2], expected, atol=1e-6)
+
+
+def test_velocity_and_history_live_on_after_the_first_imagined_frame(world, windows):
+    with torch.no_grad():
+        story = world.network.unroll(training_batch(windows), W, 4)
+    for _, states, _ in story[1:]:
+        assert states[..., VX : VX + 2].abs().max() > 1e-4
+        assert states[..., HISTORY_START + 2 :].abs().max() > 1e-4
+
+
+def test_nan_in_a_masked_slot_reaches_no_loss(world, windows):
+    valid = windows.masks.valid.copy()
+    valid[1] = False
+    states = windows.states.copy()
+    states[:, :, 1] = np.nan
+    clean = replace(windows, masks=replace(windows.masks, valid=valid))
+    found = []
+    for one in (clean, replace(clean, states=states)):
+        world.network.shuffle(5)
+        with torch.no_grad():
+            found.append(world.network.loss(training_batch(one), 1)["total"])
+    assert torch.isfinite(found[0])
+    assert torch.equal(*found)
+
+
+def test_where_a_dead_slot_lies_counts_nowhere(world, windows):
+    batch = training_batch(windows)
+    states = batch.states.clone()
+    states[:, -1, 0, 2] = 0
+    elsewhere = states.clone()
+    elsewhere[:, -1, 0, :2] = 0.123
+    found = []
+    for one in (states, elsewhere):
+        world.network.shuffle(5)
+        with torch.no_grad():
+            found.append(world.network.loss(replace(batch, states=one), 1))
+    for part, value in found[0].items():
+        assert torch.equal(value, found[1][part]), part
+
+
+@pytest.mark.parametrize("size", ["laptop", "paper"])
+def test_it_overfits_one_batch(name, store, batch_of_windows, size):
+    world = parts.load("models", name).create(store.manifest, size, 0)
+    network = world.network
+    network.set_scales(measure(batch_of_windows))
+    short = replace(
+        batch_of_windows,
+        states=batch_of_windows.states[:4, :4],
+        actions=batch_of_windows.actions[:4, :4],
+        globals=batch_of_windows.globals[:4, :4],
+        terminal=batch_of_windows.terminal[:4, :4],
+        registry=batch_of_windows.registry[:4],
+    )
+    batch = training_batch(short)
+    rate = 3e-3 if size == "laptop" else 5e-4
+    optimizer = torch.optim.AdamW(network.parameters(), lr=rate, betas=(0.9, 0.99))
+    losses = []
+    for step in range(60 if size == "laptop" else 25):
+        network.shuffle(step)
+        loss = network.loss(batch, 1)["total"]
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert np.mean(losses[-10:]) < 0.4 * np.mean(losses[:3])
+
+
+def test_a_checkpoint_gives_the_same_bytes_again(name, world, store, context, tmp_path):
+    world.save(tmp_path / "saved")
+    again = parts.load("models", name).load(tmp_path / "saved", store.manifest)
+    expected, found = world.rollout(context), again.rollout(context)
+    assert found.states.tobytes() == expected.states.tobytes()
+    assert found.globals.tobytes() == expected.globals.tobytes()
+
+
+def test_an_unknown_size_is_refused(name, store):
+    with pytest.raises(ValueError, match="no size 'vast'"):
+        parts.load("models", name).create(store.manifest, "vast", 0)
+
+
+def test_training_shows_a_share_of_rows_the_velocity_a_rollout_would_rebuild(world, windows):
+    states = training_batch(windows).states.repeat(20, 1, 1, 1)
+    states[..., VX : VX + 2] = 7.0
+    world.network.shuffle(0)
+    shown = world.network.as_imagined(states)[:, 1:, :, VX : VX + 2]
+    rows = (shown == 7.0).flatten(1)
+    assert (rows.all(1) | ~rows.any(1)).all()
+    assert 0.2 < rows.all(1).float().mean() < 0.8
