@@ -36,6 +36,11 @@ def keeps(name: str, slack: Number) -> Rule:
     return gains(name, 0.0, slack)
 
 
+def _is_known(trace: Trace, slot: str) -> Bool[np.ndarray, " batch"]:
+    """Whether life is a number in every step: NaN is neither alive nor dead."""
+    return np.all(np.isfinite(trace.states[:, :, trace.slot(slot), ALIVE]), axis=1)
+
+
 def lives(*slots: str) -> Rule:
     """They live all along."""
     return lambda trace: np.all([trace.alive(slot).all(1) for slot in slots], axis=0)
@@ -46,9 +51,9 @@ def dies_once(slot: str, first: int, last: int) -> Rule:
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
         alive = trace.alive(slot)
-        return (
-            alive[:, :first].all(1) & ~alive[:, last:].any(1) & (np.diff(alive, axis=1).sum(1) == 1)
-        )
+        changes = np.diff(alive, axis=1).sum(1)
+        ends = alive[:, :first].all(1) & ~alive[:, last:].any(1)
+        return ends & (changes == 1) & _is_known(trace, slot)
 
     return holds
 
@@ -85,7 +90,8 @@ def stays_dead(slot: str) -> Rule:
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
         alive = trace.alive(slot)
-        return ~alive[:, -1] & ~(~alive[:, :-1] & alive[:, 1:]).any(1)
+        returns = (~alive[:, :-1] & alive[:, 1:]).any(1)
+        return ~alive[:, -1] & ~returns & _is_known(trace, slot)
 
     return holds
 
