@@ -71,12 +71,14 @@ def height_over(
 def on_girder(slot: str, floor: int, half: float, start: int = 0, stop: int | None = None) -> Rule:
     """It stands or rolls on a girder from step `start` to `stop`."""
     steps = slice(start, stop)
-    return lambda trace: (np.abs(height_over(trace, slot, floor, half)[:, steps]) < ROUGH).all(1)
+    return lambda trace: np.all(
+        np.abs(height_over(trace, slot, floor, half)[:, steps]) < ROUGH, axis=1
+    )
 
 
 def above_girder(slot: str, floor: int, half: float) -> Rule:
     """It never sinks into a girder."""
-    return lambda trace: (height_over(trace, slot, floor, half) > -ROUGH).all(1)
+    return lambda trace: np.all(height_over(trace, slot, floor, half) > -ROUGH, axis=1)
 
 
 def _first_girder(trace: Trace, slot: str, half: float) -> Int[np.ndarray, "batch 1"]:
@@ -91,7 +93,8 @@ def on_own_girder(slot: str, half: float, start: int = 0) -> Rule:
 
     def holds(trace: Trace) -> Bool[np.ndarray, " batch"]:
         begun = _first_girder(trace, slot, half)
-        return (np.abs(height_over(trace, slot, begun, half)[:, start:]) < ROUGH).all(1)
+        height = height_over(trace, slot, begun, half)[:, start:]
+        return np.all(np.abs(height) < ROUGH, axis=1)
 
     return holds
 
@@ -153,7 +156,7 @@ def _between_ladders(world: np.ndarray, draws: Draws) -> None:
 
 
 def _in_the_open(world: np.ndarray, draws: Draws) -> None:
-    _begin(world, draws, draws.integers(0, 4), draws.uniform(0.35, 0.6))
+    _begin(world, draws, int(draws.integers(0, 4)), draws.uniform(0.35, 0.6))
 
 
 def _still_pressing(world: np.ndarray, draws: Draws) -> None:
@@ -311,7 +314,13 @@ def _pays_for_the_time(trace: Trace) -> Bool[np.ndarray, " batch"]:
 
 
 def _within_its_ends(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    return (trace.x("flame") > 0.03 - ROUGH).all(1)
+    return np.all(trace.x("flame") > 0.03 - ROUGH, axis=1)
+
+
+def _keeps_walking(trace: Trace) -> Bool[np.ndarray, " batch"]:
+    """Moves of five steps each; the turn shortens one or two of the six."""
+    moves = trace.dx("flame")[:, :30].reshape(len(trace), 6, 5).sum(2)
+    return np.abs(moves).sum(1) > 0.042
 
 
 def _shield_stands(trace: Trace) -> Trace:
@@ -856,6 +865,13 @@ SCENARIOS = (
         horizon=30,
         set_up=_flame_at_the_end,
         predicates=(
+            Predicate(
+                "keeps_walking",
+                "It walks all the time, one way or the other.",
+                _keeps_walking,
+                catches=frozen("flame"),
+                survives=trembling(),
+            ),
             Predicate(
                 "within_its_ends",
                 "It never leaves the girder.",

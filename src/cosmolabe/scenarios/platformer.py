@@ -57,7 +57,8 @@ LOW_LEFT, LOW_RIGHT, MIDDLE = 2, 3, 4  # platforms of the first level, at R1, R1
 LOW_RIGHT_X, MIDDLE_X = 0.78, 0.5
 EDGE = MIDDLE_X + platformer.HALF_WIDTHS[MIDDLE] + platformer.FOOTING * BODY_HALF_WIDTH
 """How far right the middle platform carries the player."""
-COIN_X = 0.22  # the coin on the lower platform at the left
+LOW_LEFT_COIN_X = 0.22
+LOW_RIGHT_COIN, MIDDLE_COIN = 1, 2
 SPIKE_X = 0.46 - 0.8 * BODY_HALF_WIDTH - 0.6 * platformer.SPIKE_HALF_WIDTH  # where they hurt
 FLAG_X = 0.93 - 0.8 * BODY_HALF_WIDTH - 0.5 * platformer.FLAG_HALF_WIDTH  # where it counts
 MOVER_ENDS = 0.36, 0.64  # first level
@@ -142,18 +143,26 @@ def _on_low_platform(world: np.ndarray, draws: Draws) -> None:
     _begin(world, draws, draws.uniform(0.66, 0.72), R1, LOW_RIGHT)
 
 
+def _to_the_edge(world: np.ndarray, draws: Draws, steps: float) -> None:
+    """Runs to the right on the middle platform; the coins on the way are gathered."""
+    _running(world, draws, EDGE, steps, R2, MIDDLE)
+    for coin in (LOW_RIGHT_COIN, MIDDLE_COIN):
+        world[platformer.COIN + 3 * coin + 2] = 0.0
+    world[platformer.NEEDED] = 0.5
+
+
 def _before_the_edge(world: np.ndarray, draws: Draws) -> None:
-    _running(world, draws, EDGE, draws.uniform(7, 10), R2, MIDDLE)
+    _to_the_edge(world, draws, draws.uniform(7, 10))
 
 
 def _just_off_the_edge(world: np.ndarray, draws: Draws) -> None:
     """The last context state is the second or third in the air."""
-    _running(world, draws, EDGE, -draws.choice([1, 2]) - draws.uniform(0.1, 0.9), R2, MIDDLE)
+    _to_the_edge(world, draws, -draws.choice([1, 2]) - draws.uniform(0.1, 0.9))
 
 
 def _long_off_the_edge(world: np.ndarray, draws: Draws) -> None:
     """The last context state is the sixth or seventh in the air."""
-    _running(world, draws, EDGE, -draws.choice([5, 6]) - draws.uniform(0.1, 0.9), R2, MIDDLE)
+    _to_the_edge(world, draws, -draws.choice([5, 6]) - draws.uniform(0.1, 0.9))
 
 
 def _before_the_wall(world: np.ndarray, draws: Draws) -> None:
@@ -162,7 +171,7 @@ def _before_the_wall(world: np.ndarray, draws: Draws) -> None:
 
 def _before_the_coin(world: np.ndarray, draws: Draws) -> None:
     reach = 0.8 * BODY_HALF_WIDTH + platformer.COIN_RADIUS
-    _running(world, draws, COIN_X - reach, draws.uniform(4, 8), R1, LOW_LEFT)
+    _running(world, draws, LOW_LEFT_COIN_X - reach, draws.uniform(4, 8), R1, LOW_LEFT)
 
 
 def _before_the_spikes(world: np.ndarray, draws: Draws) -> None:
@@ -187,7 +196,7 @@ def _before_the_flag(world: np.ndarray, draws: Draws) -> None:
 def _above_walker(world: np.ndarray, draws: Draws) -> None:
     contact = GROUND_TOP - 1.8 * WALKER_HALF_HEIGHT
     ticks, way = draws.uniform(9, 11), draws.choice([-1, 1])
-    x = draws.uniform(0.68, 0.76)
+    x = draws.uniform(0.67, 0.73)
     _begin(world, draws, x, contact - _fallen(ticks), AIR)
     _walker(world, x - way * WALKER_SPEED * (ticks - LEAD), way, GROUND_RIGHT, GROUND_TOP)
 
@@ -245,7 +254,7 @@ def feet(trace: Trace) -> Float[np.ndarray, "batch step"]:
 
 def stands_at(top: float, start: int = 0) -> Rule:
     """From step `start` on the player's feet are at a surface's height."""
-    return lambda trace: (np.abs(feet(trace)[:, start:] - top) < ROUGH).all(1)
+    return lambda trace: np.all(np.abs(feet(trace)[:, start:] - top) < ROUGH, axis=1)
 
 
 def rises(low: float, high: float, ground: float, start: int = 0) -> Rule:
@@ -269,26 +278,26 @@ def _says_it_stands(trace: Trace) -> Bool[np.ndarray, " batch"]:
 
 
 def _never_below(top: float) -> Rule:
-    return lambda trace: (feet(trace) < top + ROUGH).all(1)
+    return lambda trace: np.all(feet(trace) < top + ROUGH, axis=1)
 
 
 def _never_rises(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    return (feet(trace)[:, 1:] > feet(trace)[:, :1] - ROUGH).all(1)
+    return np.all(feet(trace)[:, 1:] > feet(trace)[:, :1] - ROUGH, axis=1)
 
 
 def _level_to_the_edge(trace: Trace) -> Bool[np.ndarray, " batch"]:
     beyond = trace.x("player") >= MIDDLE_X + platformer.HALF_WIDTHS[MIDDLE]
-    return (beyond | (np.abs(feet(trace) - R2) < ROUGH)).all(1)
+    return np.all(beyond | (np.abs(feet(trace) - R2) < ROUGH), axis=1)
 
 
 def _rides(trace: Trace) -> Bool[np.ndarray, " batch"]:
     off = trace.x("player") - trace.x("mover")
-    return (np.abs(off - off[:, :1]) < ROUGH).all(1)
+    return np.all(np.abs(off - off[:, :1]) < ROUGH, axis=1)
 
 
 def _mover_within(trace: Trace) -> Bool[np.ndarray, " batch"]:
     x = trace.x("mover")
-    return ((x > MOVER_ENDS[0] - ROUGH) & (x < MOVER_ENDS[1] + ROUGH)).all(1)
+    return np.all((x > MOVER_ENDS[0] - ROUGH) & (x < MOVER_ENDS[1] + ROUGH), axis=1)
 
 
 def _mover_comes_back(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -296,7 +305,7 @@ def _mover_comes_back(trace: Trace) -> Bool[np.ndarray, " batch"]:
 
 
 def _walker_within(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    return (trace.x("walker_1") < WALKER_TURN + ROUGH).all(1)
+    return np.all(trace.x("walker_1") < WALKER_TURN + ROUGH, axis=1)
 
 
 def _walker_comes_back(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -403,6 +412,13 @@ SCENARIOS = (
         horizon=25,
         set_up=_before_the_wall,
         predicates=(
+            Predicate(
+                "reaches_it",
+                "The run ends at the wall.",
+                lambda trace: np.abs(trace.x("player")[:, 12:] - BODY_HALF_WIDTH).max(1) < ROUGH,
+                catches=frozen("player"),
+                survives=trembling(),
+            ),
             Predicate(
                 "inside",
                 "The player stays on the screen.",
@@ -1021,6 +1037,13 @@ SCENARIOS = (
         horizon=25,
         set_up=_before_the_bare_pole,
         predicates=(
+            Predicate(
+                "runs_past",
+                "The player runs on past it.",
+                lambda trace: trace.x("player")[:, -1] > FLAG_X + 0.03,
+                catches=frozen("player"),
+                survives=trembling(),
+            ),
             Predicate(
                 "plays_on",
                 "The level goes on.",
