@@ -301,7 +301,7 @@ def _lane_against_its_habit(world: np.ndarray, draws: Draws) -> None:
     _at_the_start(world, draws)
     period = PERIOD[SEDANS]
     rest_begins = np.round(period * ((0.41 - 0.37 * SEDANS) % 1.0))  # see `_surge` of the game
-    world[TICK] = rest_begins + 3 - LEAD + period * draws.integers(1, 20)
+    world[TICK] = rest_begins + 2 - LEAD + period * draws.integers(1, 20)
     world[LANE_MEAN + SEDANS] *= -draws.uniform(0.9, 1.3)
     first = OBJECT_VX + FIRST[SEDANS]
     world[first : first + COUNT[SEDANS]] *= -1
@@ -463,7 +463,7 @@ BAYS_FILL = Change("all bays are filled", edit=_fill_all)
 SCENARIOS = (
     Scenario(
         "hop", "A key held for three ticks makes the frog hop one row.",
-        "stay*7,up*3,stay", "stay", "frog", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "frog", 24,
         (
             Predicate("one_row", "The frog ends one row up.", _hops(0, -1), NO_HOP, LATE),
             Predicate("crouches_first", "It leaves the ground after the first step, and has "
@@ -494,7 +494,7 @@ SCENARIOS = (
     ),
     Scenario(
         "hop_back", "A hop down goes back a row and scores nothing.",
-        "stay*7,down*3,stay", "stay", "frog", 24,
+        "stay*7,down*3,stay", "stay*7,stay", "frog", 24,
         (
             Predicate("one_row", "The frog ends one row down.", _hops(0, 1), NO_HOP, LATE),
             Predicate("no_points", "The score stays.", keeps("score", 3),
@@ -507,12 +507,14 @@ SCENARIOS = (
         (
             Predicate("stays", "The frog stays where it is.",
                       stays("frog"), adrift("frog", 0.003), CALMER),
-            Predicate("lives", "It lives.", lives("frog"), vanished("frog", 12), CALMER),
+            Predicate("traffic_goes_on", "The traffic goes on meanwhile.",
+                      lambda trace: trace.dx("racer_0").sum(1) > 0.5 * CELL, frozen("racer_0"),
+                      LATE),
         ), _at_the_right_edge,
     ),
     Scenario(
         "ride", "A log carries the frog along.",
-        "stay", "stay*7,right*3,stay", "frog", 40,
+        "stay*7,stay", "stay*7,right*3,stay", "frog", 40,
         (
             Predicate("sits_still", "The frog keeps its place on the log.",
                       _shifts_on("long_log_0", 0), NO_GRIP, CALMER),
@@ -531,7 +533,7 @@ SCENARIOS = (
     ),
     Scenario(
         "water", "A hop into open water drowns the frog.",
-        "stay*7,up*3,stay", "stay", "lives", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "lives", 24,
         (
             Predicate("drowns", "The frog dies as it lands, and stays dead.",
                       dies_once("frog", 5, 12), SWIMMER, LATE),
@@ -546,7 +548,7 @@ SCENARIOS = (
     ),
     Scenario(
         "car", "A car that comes runs over a frog that sits.",
-        "stay", "stay*7,up*3,stay", "frog", 40,
+        "stay*7,stay", "stay*7,up*3,stay", "frog", 40,
         (
             Predicate("dies", "The frog dies once and stays dead.",
                       dies_once("frog", 2, 14), GHOST_CARS, LATE),
@@ -560,7 +562,7 @@ SCENARIOS = (
     ),
     Scenario(
         "last_life", "The last life lost ends the game.",
-        "stay", "stay*7,up*3,stay", "frog", 24,
+        "stay*7,stay", "stay*7,up*3,stay", "frog", 24,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
                       _terminal_at_the_end, endless(), LATE),
@@ -572,28 +574,28 @@ SCENARIOS = (
     ),
     Scenario(
         "next_frog", "After the wait the next frog starts from the bottom with a full clock.",
-        "stay", "stay*7,up", "frog", 30,
+        "stay*7,stay", "stay*7,up", "frog", 30,
         (
             Predicate("comes", "The frog comes to life once.",
                       born_once("frog", 5, 15), vanished("frog"), LATE),
             Predicate("at_the_start", "It sits in the middle of the lowest row.",
                       _ends_at_the_start, frozen("frog"), LATE),
             Predicate("full_clock", "Its clock is nearly full.",
-                      ends("time_left", 0.98, 0.05), SHORT_CLOCK, LATE),
+                      ends("time_left", 0.98, 0.08), SHORT_CLOCK, LATE),
             Predicate("no_more_lives_lost", "It costs nothing more.",
                       keeps("lives", 0.3), given("lives", -1), LATE),
         ), _dead,
     ),
     Scenario(
         "home", "A frog that lands in a bay fills it, scores, and the next one starts.",
-        "stay*7,up*3,stay", "stay", "score", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "score", 24,
         (
             Predicate("fills_a_bay", "One more bay is filled, and stays so.",
                       _fills(1), BAYS_OPEN, LATE),
             Predicate("points_once", "Row, bay and seconds left score once.",
                       gains("score", HOME_SCORE, 0.15 * HOME_SCORE), counted("score", 2), LATE),
             Predicate("counted", "A fifth more of the level is done.",
-                      gains("done", 1 / NUM_BAYS), NO_HOP, LATE),
+                      gains("done", 1 / NUM_BAYS, 0.1), NO_HOP, LATE),
             Predicate("next_frog", "The next frog sits at the start.",
                       both(_ends_at_the_start, lives("frog")), frozen("frog"), LATE),
             Predicate("no_life_lost", "No life is lost.",
@@ -602,7 +604,7 @@ SCENARIOS = (
     ),
     Scenario(
         "filled_bay", "A bay that is filled kills.",
-        "stay*7,up*3,stay", "stay", "lives", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "lives", 24,
         (
             Predicate("dies", "The frog dies as it lands, and stays dead.",
                       dies_once("frog", 5, 12), undead("frog"), LATE),
@@ -616,7 +618,7 @@ SCENARIOS = (
     ),
     Scenario(
         "hedge", "The hedge between two bays kills.",
-        "stay*7,up*3,stay", "stay", "lives", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "lives", 24,
         (
             Predicate("dies", "The frog dies as it lands, and stays dead.",
                       dies_once("frog", 5, 12), risen("frog"), LATE),
@@ -627,7 +629,7 @@ SCENARIOS = (
     ),
     Scenario(
         "fly", "A fly in the bay scores on top, and is gone.",
-        "stay*7,up*3,stay", "stay", "score", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "score", 24,
         (
             Predicate("points_once", "Row, bay, seconds and fly score once.",
                       gains("score", HOME_SCORE + FLY_POINTS, 70), given("score", -FLY_POINTS, 9),
@@ -639,7 +641,7 @@ SCENARIOS = (
     ),
     Scenario(
         "level_end", "The fifth frog at home ends the level: a thousand points, open bays.",
-        "stay*7,up*3,stay", "stay", "level", 24,
+        "stay*7,up*3,stay", "stay*7,stay", "level", 24,
         (
             Predicate("one_level", "The level rises by one, once.",
                       gains("level", 1), counted("level", 2), LATE),
@@ -653,7 +655,7 @@ SCENARIOS = (
     ),
     Scenario(
         "dive", "Turtles that dive drown the frog on their backs.",
-        "stay", "stay*7,up*3,stay", "frog", 28,
+        "stay*7,stay", "stay*7,up*3,stay", "frog", 28,
         (
             Predicate("turtles_go", "The turtles go under once.",
                       dies_once("turtle_pair_1", 5, 15), NO_DIVES, LATE),
@@ -665,7 +667,7 @@ SCENARIOS = (
     ),
     Scenario(
         "surface", "Turtles under water come up again and stay.",
-        "stay", "stay*7,right*3,stay", "frog", 28,
+        "stay*7,stay", "stay*7,right*3,stay", "frog", 28,
         (
             Predicate("turtles_come", "The turtles come up once.",
                       born_once("turtle_pair_1", 5, 15), NO_DIVES, LATE),
@@ -679,7 +681,7 @@ SCENARIOS = (
     ),
     Scenario(
         "carried_off", "A log that leaves the screen takes the frog's life.",
-        "stay", "stay*7,left*3,stay", "frog", 24,
+        "stay*7,stay", "stay*7,left*3,stay", "frog", 24,
         (
             Predicate("dies", "The frog dies once and stays dead.",
                       dies_once("frog", 2, 16), undead("frog"), LATE),
@@ -691,7 +693,7 @@ SCENARIOS = (
     ),
     Scenario(
         "time_up", "A frog whose clock runs out dies, wherever it sits.",
-        "stay", "stay*7,right", "frog", 24,
+        "stay*7,stay", "stay*7,right", "frog", 24,
         (
             Predicate("dies", "The frog dies once and stays dead.",
                       dies_once("frog", 5, 15), undead("frog"), LATE),
@@ -703,7 +705,7 @@ SCENARIOS = (
     ),
     Scenario(
         "lane", "Cars of a lane stop and go together, and what leaves comes in on the other side.",
-        "stay", "stay*7,right", "frog", 54,
+        "stay*7,stay", "stay*7,right", "frog", 54,
         (
             Predicate("keep_distance", "They stay as far apart as they were.",
                       _keeps_distance("car_0", "car_1", "car_2"), frozen("car_1"), CALMER),
@@ -715,7 +717,7 @@ SCENARIOS = (
     ),
     Scenario(
         "lane_remembered", "A lane that ran against its habit before it stopped goes on so.",
-        "stay", "stay*7,right", "frog", 40,
+        "stay*7,stay", "stay*7,right", "frog", 40,
         (
             Predicate("runs_right", "The sedans run to the right, as in the context.",
                       _runs_right("sedan_0", "sedan_1"), _habit("sedan_0", "sedan_1"), LATE),

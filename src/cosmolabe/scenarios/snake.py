@@ -7,7 +7,7 @@ ticks always holds exactly one step. Lengths are in cells, as in the game.
 import numpy as np
 from jaxtyping import Bool
 
-from cosmolabe.core.fields import X, Y
+from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.scenario import LEAD, Change, Predicate, Scenario, Trace
 from cosmolabe.core.scenario_rules import (
     Rule,
@@ -278,7 +278,7 @@ def _inside_no_segment(trace: Trace) -> Bool[np.ndarray, " batch"]:
     """The head is on no cell of its body, at any step."""
     places = trace.states[:, :, :, [X, Y]]
     gaps = np.abs(places[:, :, 2:] - places[:, :, :1]).max(3)
-    return ((gaps > 0.6 * CELL) | (trace.states[:, :, 2:, 2] < 0.5)).all((1, 2))
+    return ((gaps > 0.6 * CELL) | (trace.states[:, :, 2:, ALIVE] < 0.5)).all((1, 2))
 
 
 def _looks(way: int, start: int) -> Rule:
@@ -294,6 +294,11 @@ def _looks(way: int, start: int) -> Rule:
 def _never_higher(trace: Trace) -> Bool[np.ndarray, " batch"]:
     rise = trace.y("head")[:, :1] - trace.y("head")
     return (rise < 0.02).all(1)
+
+
+def _unborn(segment: str) -> Rule:
+    """It never lives."""
+    return lambda trace: np.all(trace.states[:, :, trace.slot(segment), ALIVE] < 0.5, axis=1)
 
 
 def _food_elsewhere(trace: Trace) -> Bool[np.ndarray, " batch"]:
@@ -342,7 +347,7 @@ BLIND = Change("the head keeps its direction", edit=_blind)
 SCENARIOS = (
     Scenario(
         "straight_on", "Without a key the snake goes on, one cell at a time.",
-        "stay", "stay*7,up*14,left", "head", 28,
+        "stay*7,stay", "stay*7,up*14,left", "head", 28,
         (
             Predicate("on_the_grid", "The head is always on a cell, never between two.",
                       _on_the_grid, GLIDING, TREMBLING),
@@ -389,7 +394,7 @@ SCENARIOS = (
     ),
     Scenario(
         "wall", "The wall costs a life, and the snake lies still before it.",
-        "stay", "stay*7,up", "lives", 28,
+        "stay*7,stay", "stay*7,up", "lives", 28,
         (
             Predicate("one_life_lost", "Exactly one life is lost.",
                       gains("lives", -1), TORUS, LATE),
@@ -401,7 +406,7 @@ SCENARIOS = (
     ),
     Scenario(
         "last_life", "The last life lost ends the game.",
-        "stay", "stay*7,up", "lives", 28,
+        "stay*7,stay", "stay*7,up", "lives", 28,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
                       _terminal_at_the_end, TORUS, LATE),
@@ -413,7 +418,7 @@ SCENARIOS = (
     ),
     Scenario(
         "restart", "Some time after a crash the snake lies folded where a level begins.",
-        "stay", "stay*7,up", "head", 48,
+        "stay*7,stay", "stay*7,up", "head", 48,
         (
             Predicate("at_the_start", "The head lies where a level begins, until the wait is over.",
                       _at_the_start, frozen("head"), LATE),
@@ -428,14 +433,14 @@ SCENARIOS = (
     ),
     Scenario(
         "eat", "A bite scores, grows one segment, and the next food lies elsewhere.",
-        "stay", "stay*7,up", "score", 28,
+        "stay*7,stay", "stay*7,up", "score", 28,
         (
             Predicate("one_point", "The score rises by one, once.",
                       gains("score", 1), counted("score", 2), LATE),
             Predicate("grows", "The fourth segment is born and stays.",
                       born_once("segment_3", 4, 15), UNGROWING, LATE),
             Predicate("grows_by_one", "The fifth is not.",
-                      lambda trace: ~trace.alive("segment_4").any(1), GREEDY, LATE),
+                      _unborn("segment_4"), GREEDY, LATE),
             Predicate("food_elsewhere", "The next food is neither there nor under the head.",
                       _food_elsewhere, frozen("food"), GREEDY),
             Predicate("goes_on", "The bite does not stop the snake.",
@@ -444,18 +449,19 @@ SCENARIOS = (
     ),
     Scenario(
         "near_miss", "Food beside the way is no food.",
-        "stay", "stay*7,up", "head", 28,
+        "stay*7,stay", "stay*7,up", "head", 28,
         (
             Predicate("no_point", "The score stays.", keeps("score", 0.3), given("score", 1), LATE),
             Predicate("food_stays", "The food stays where it is.",
                       both(stays("food"), lives("food")), vanished("food", 12), LATE),
             Predicate("no_growth", "No segment is born.",
-                      lambda trace: ~trace.alive("segment_3").any(1), undead("segment_3"), LATE),
+                      _unborn("segment_3"), undead("segment_3"), LATE),
+            Predicate("goes_on", "The snake goes on.", _goes(STEPS, 0), frozen("head"), LATE),
         ), _food_beside,
     ),
     Scenario(
         "level_up", "The eighth bite of a level begins the next one, which is faster.",
-        "stay", "stay*7,up", "level", 50,
+        "stay*7,stay", "stay*7,up", "level", 50,
         (
             Predicate("one_level", "The level rises by one, once.",
                       gains("level", 1), HUNGRIER, LATE),
@@ -495,7 +501,7 @@ SCENARIOS = (
     ),
     Scenario(
         "torus", "Where walls do not kill, what leaves one edge enters at the opposite one.",
-        "stay", "stay*7,up*14,left", "head", 28,
+        "stay*7,stay", "stay*7,up*14,left", "head", 28,
         (
             Predicate("enters_opposite", "The head ends at the opposite edge, on the board.",
                       _at_the_opposite_edge, WALLED, LATE),
@@ -507,7 +513,7 @@ SCENARIOS = (
     ),
     Scenario(
         "torus_remembered", "The snake has crossed an edge in the context: so it will again.",
-        "stay*7,up", "stay", "head", 20,
+        "stay*7,up", "stay*7,stay", "head", 20,
         (
             Predicate("enters_opposite", "The head ends near the bottom, on the board.",
                       _at_the_opposite_edge, WALLED, LATE),
@@ -516,7 +522,7 @@ SCENARIOS = (
     ),
     Scenario(
         "win", "The bite that fills the body wins.",
-        "stay", "stay*7,up", "phase", 20,
+        "stay*7,stay", "stay*7,up", "phase", 20,
         (
             Predicate("won", "The phase says so.", ends("phase", WON, 0.4), UNGROWING, LATE),
             Predicate("terminal", "The game is over at the end, and was not at the start.",
@@ -527,7 +533,7 @@ SCENARIOS = (
     ),
     Scenario(
         "time_out", "After 3,600 ticks the game is over, whatever goes on.",
-        "stay", "stay*7,up", "head", 28,
+        "stay*7,stay", "stay*7,up", "head", 28,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
                       _terminal_at_the_end, endless(), SLOWER),
