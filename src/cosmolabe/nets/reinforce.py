@@ -57,11 +57,15 @@ class LearnConfig:
 
 
 def ppo_settings(config: LearnConfig) -> dict[str, Any]:
-    """Rollouts of 128 decisions, four passes in large batches: few, big steps suit one thread."""
+    """Short rollouts, six passes in large batches.
+
+    Snake came as far in 300,000 decisions as with 128 steps, batches of 1024 and four passes in
+    1,200,000, in half the time.
+    """
     return {
-        "n_steps": 128,
-        "batch_size": 1024,
-        "n_epochs": 4,
+        "n_steps": 64,
+        "batch_size": 512,
+        "n_epochs": 6,
         "learning_rate": lambda left: 1e-3 * max(left, 0.05),
         "gae_lambda": 0.95,
         "ent_coef": 0.01,

@@ -107,9 +107,9 @@ SHAPING: dict[str, tuple[Term, ...]] = {
         Term("progress", 30.0, _global("progress"), most=0.1),
     ),
     "snake": (
-        _points(0.5),
+        _points(1.0),
         LIFE,
-        Term("way to the food", 1.0, lambda view: -view.gap("head", "food"), most=0.11),
+        Term("way to the food", 3.0, lambda view: -view.gap("head", "food"), most=0.11),
     ),
 }
 
