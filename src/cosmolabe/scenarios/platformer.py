@@ -983,7 +983,7 @@ SCENARIOS = (
                 "swings",
                 "It swings about its height, no farther than its swing.",
                 _bee_swings,
-                catches=straight_on("bee"),
+                catches=frozen("bee"),
                 survives=SLOWER_MOVER,
             ),
             Predicate(
