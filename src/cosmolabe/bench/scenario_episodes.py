@@ -24,6 +24,10 @@ class ScenarioEpisodes:
 
     game: str
 
+    def __reduce__(self) -> tuple:
+        """Workers get the name alone: the rules of a scenario cannot be pickled."""
+        return ScenarioEpisodes, (self.game,)
+
     @cached_property
     def _scenarios(self) -> tuple[Scenario, ...]:
         every: tuple[Scenario, ...] = parts.load("scenarios", self.game)
