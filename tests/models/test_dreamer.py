@@ -529,6 +529,13 @@ def test_points_are_learnt_as_the_symlog_of_their_change(network, windows):
     torch.testing.assert_close(drift[..., points], expected[..., points], rtol=1e-3, atol=1e-4)
 
 
+def test_points_learn_from_a_change_of_nothing_too(network):
+    nothing = torch.zeros(3, requires_grad=True)
+    for there in (network.squash, network.unsquash):
+        (slope,) = torch.autograd.grad(there(nothing).sum(), nothing)
+        assert slope.tolist() == [1, 1, 1]
+
+
 def test_it_overfits_one_batch(store, batch_of_windows):
     world = parts.load("models", "dreamer").create(store.manifest, "laptop", 0)
     world.network.set_scales(measure(batch_of_windows))

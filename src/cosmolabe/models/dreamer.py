@@ -351,12 +351,13 @@ class Dreamer(Imagination):
         return torch.where(self.counts, before, 0.0)
 
     def squash(self, values: Tensor) -> Tensor:
-        """symlog: sign(x) log(1 + |x|)."""
-        return values.sign() * values.abs().log1p()
+        """symlog: sign(x) log(1 + |x|), with a gradient of 1 at 0."""
+        return values.clamp(min=0).log1p() - F.relu(-values).log1p()
 
     def unsquash(self, values: Tensor) -> Tensor:
         """symexp: sign(x) (exp(|x|) - 1), the inverse of `squash` in training and rollout."""
-        return values.sign() * values.abs().clamp(max=20).expm1()
+        values = values.clamp(-20, 20)
+        return values.clamp(min=0).expm1() - F.relu(-values).expm1()
 
     # -- the loss --------------------------------------------------------------------------------
 
