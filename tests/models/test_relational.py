@@ -209,6 +209,53 @@ def test_an_entity_may_be_born_beside_another_across_the_edge(tmp_path):
     assert torch.allclose(to[:, :, 2], torch.tensor([-0.03, 0.0]), atol=1e-4)
 
 
+@pytest.fixture(scope="module")
+def asteroids(tmp_path_factory):
+    """A stirred world of asteroids, where shots and rocks come and go, and windows of it."""
+    folder = tmp_path_factory.mktemp("asteroids") / "store"
+    store = collect("asteroids", folder, 4, split="train", max_ticks=200)
+    found = next(training_batches(store, "train", 18, 8, seed=0))
+    return stirred_world(store, found), found
+
+
+def test_leaving_out_the_dead_in_training_changes_no_message(asteroids):
+    world, found = asteroids
+    batch = training_batch(found)
+    with torch.no_grad():
+        quick = world.network.train().loss(batch, 2)["total"]
+        whole = world.network.eval().loss(batch, 2)["total"]
+    torch.testing.assert_close(quick, whole, rtol=1e-4, atol=1e-5)
+
+
+def test_the_first_free_slot_of_a_make_is_told_from_the_others(asteroids):
+    _, found = asteroids
+    registry = torch.from_numpy(found.registry[:1])
+    states = torch.ones(1, 1, registry.shape[1], 4)
+    states[0, 0, [3, 4, 5], 2] = 0  # the second to fourth bullet of the ship are free
+    told = relational.next_born(states, relational.queue(registry)[:, None])[0, 0]
+    assert told[3].tolist() == [1, 0]
+    assert told[4].tolist() == [0, 1]
+    assert told.sum() == 2
+
+
+def test_permuting_slots_that_keep_the_order_of_their_make_permutes_predictions(asteroids):
+    world, found = asteroids
+    context = found.context(W, 6)
+    num = context.registry.shape[1]
+    order = np.array([*range(7, num), *range(7)])  # all rocks first, then ship, saucer, bullets
+    masks = replace(
+        context.masks, valid=context.masks.valid[order], mutable=context.masks.mutable[order]
+    )
+    other = replace(
+        context,
+        registry=context.registry[:, order],
+        states=context.states[:, :, order],
+        masks=masks,
+    )
+    expected, found = world.rollout(context), world.rollout(other)
+    np.testing.assert_allclose(found.states, expected.states[:, :, order], atol=1e-4)
+
+
 def test_it_overfits_one_batch(store, batch_of_windows):
     world = parts.load("models", "relational").create(store.manifest, "laptop", 0)
     world.network.set_scales(measure(batch_of_windows))

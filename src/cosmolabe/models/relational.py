@@ -7,7 +7,7 @@ corrected constant velocity), or leap, to beside another entity or to a place of
 is hard, so ways are never blended, and is trained by the expected error over all three.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -58,6 +58,8 @@ class Memory:
     """Half sizes of the moving entities, then the scenery, shares of the world."""
     scenery: Float[Tensor, "batch 1 scenery message"]
     """What the scenery says."""
+    queue: Float[Tensor, "batch 1 moving moving"]
+    """1 where the second entity is of the same make as the first and stands before it."""
     kept: Float[Tensor, "batch moving width"]
     """State of each entity's recurrent cell."""
 
@@ -81,6 +83,7 @@ class Relational(Imagination):
         num_fields, num_globals = len(self.used_fields), len(self.used_globals)
         num_frame = 2 * num_globals + len(self.used_actions)
         self.state_in = nn.Linear(3 + 4 * len(WAVES) + 6 + 8 + 3 * num_fields, width)
+        self.turn_in = nn.Linear(2, width, bias=False)
         self.registry_in = nn.Linear(profile.num_registry, width, bias=False)
         self.frame_in = nn.Linear(num_frame, width)
         self.hear = nn.Linear(width, message)
@@ -141,6 +144,7 @@ class Relational(Imagination):
             registry=moving[:, None],
             extent=torch.cat([self.extent(batch.registry), scenery], 1)[:, None],
             scenery=self.say(token.relu())[:, None],
+            queue=queue(batch.registry)[:, None],
             kept=torch.zeros_like(moving),
         )
 
@@ -151,6 +155,7 @@ class Relational(Imagination):
         moving = states.shape[2]
         frame = self.frame(dreamt)
         token = self.describe(states, memory.extent[:, :, :moving]) + memory.registry
+        token = token + self.turn_in(next_born(states, memory.queue))
         message, apart, heard = self.messages(token.relu(), dreamt, memory)
         total = self.mix((message * heard[..., None]).sum(3))
         token = (token + total + self.frame_in(frame)[:, :, None]).relu()
@@ -168,37 +173,41 @@ class Relational(Imagination):
             self.frame_out(self.summary(pooled).relu()),
             self.beside(message, apart, heard),
         )
-        return likely, Memory(memory.registry, memory.extent, memory.scenery, remembered[-1])
+        return likely, replace(memory, kept=remembered[-1])
 
     def messages(
         self, token: Tensor, dreamt: Dreamt, memory: Memory
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Of each moving entity with all (batch, time, moving, entity): message, way, heard."""
-        states, batch = dreamt.states, dreamt.batch
-        scenery = batch.scenery[:, None].expand(-1, states.shape[1], -1, -1)
-        others = torch.cat([states, scenery], 2)
-        columns = [*range(2), *range(VX, VX + 2), *(FIELDS_START + f for f in self.used_fields)]
-        both = others[..., columns]
-        off = both[:, :, None] - both[:, :, : states.shape[2], None]
+        """Of each moving entity with all others: message, way there, whether it is heard."""
+        states, batch, frames = dreamt.states, dreamt.batch, dreamt.states.shape[1]
+        moving = states.shape[2]
+        columns = [0, 1, VX, VX + 1, *(FIELDS_START + f for f in self.used_fields), ALIVE]
+        scenery = batch.scenery[:, None].expand(-1, frames, -1, -1)
+        others = torch.cat([states, scenery], 2)[..., columns]
+        own = others[:, :, :moving]
+        extent = memory.extent.expand(-1, frames, -1, -1)
+        said = torch.cat([self.say(token), memory.scenery.expand(-1, frames, -1, -1)], 2)
+        number = torch.arange(others.shape[2]).expand(others.shape[:3])
+        speakers = torch.cat([others, extent, said], -1)
+        if self.training:  # the dead say nothing: leaving them out saves time
+            speakers, number = living(speakers, number, len(columns) - 1)
+        others, extent, said = speakers.split([len(columns), 2, said.shape[-1]], -1)
+        off = others[:, :, None, :, :-1] - own[:, :, :, None, :-1]
         apart = wrapped(off[..., :2], batch.wrap)
-        room = memory.extent[:, :, None] + memory.extent[:, :, : states.shape[2], None]
-        ahead = apart + off[..., 2:4]
-        near = torch.cat([apart, apart.abs() - room, ahead.abs() - room], -1)
-        distance = 4 * apart
-        relation = torch.cat(
-            [
-                self.ticks(near),
-                distance,
-                distance.abs().sum(-1, keepdim=True),
-                off[..., 4:].clamp(-2, 2),
-            ],
-            -1,
-        )
-        said = torch.cat([self.say(token), memory.scenery.expand(-1, states.shape[1], -1, -1)], 2)
-        message = self.hear(token)[:, :, :, None] + said[:, :, None] + self.between(relation)
-        alive = others[:, :, None, :, ALIVE] > 0.5
-        own = torch.eye(states.shape[2], others.shape[2], dtype=torch.bool)
-        return message.relu(), apart, (alive & ~own).to(message.dtype)
+        room = extent[:, :, None] + memory.extent[:, :, :moving, None]
+        near = torch.cat([apart, apart.abs() - room, (apart + off[..., 2:4]).abs() - room], -1)
+        far = 4 * apart
+        relation = [
+            self.ticks(near),
+            far,
+            far.abs().sum(-1, keepdim=True),
+            off[..., 4:].clamp(-2, 2),
+        ]
+        message = self.hear(token)[:, :, :, None] + said[:, :, None]
+        message = message + self.between(torch.cat(relation, -1))
+        oneself = number[:, :, None] == torch.arange(moving)[:, None]
+        heard = (others[:, :, None, :, -1] > 0.5) & ~oneself
+        return message.relu(), apart, heard.to(message.dtype)
 
     def beside(self, message: Tensor, apart: Tensor, heard: Tensor) -> tuple[Tensor, Tensor]:
         """Where a pointer at others leads, relative to oneself, and how far it points at all."""
@@ -243,6 +252,32 @@ class Relational(Imagination):
         assert isinstance(likely, Choosing)
         gap = wrapped(likely.ways - truth[..., None, :], batch.wrap).abs().sum(-1)
         return (likely.chance * gap).sum(-1)
+
+
+def living(speakers: Tensor, number: Tensor, alive: int) -> tuple[Tensor, Tensor]:
+    """As many of the entities, the living first, as live in any frame; column `alive` says who."""
+    lives = speakers[..., alive] > 0.5
+    most = max(1, int(lives.sum(-1).max()))
+    _, order = torch.sort(lives.to(torch.uint8), dim=-1, descending=True, stable=True)
+    first = order[..., :most]
+    chosen = first[..., None].expand(*first.shape, speakers.shape[-1])
+    return speakers.gather(2, chosen), number.gather(2, first)
+
+
+def queue(registry: Tensor) -> Float[Tensor, "batch moving moving"]:
+    """1 where the second entity is of the same make as the first and stands before it."""
+    alike = (registry[:, :, None] == registry[:, None]).all(-1)
+    return torch.tril(alike, -1).to(registry.dtype)
+
+
+def next_born(states: Tensor, queue: Tensor) -> Float[Tensor, "batch time moving 2"]:
+    """Whether a dead entity is the first, or the second, of its make to be free.
+
+    Games fill the first free slot; nothing else tells slots of one make apart.
+    """
+    dead = (states[..., ALIVE : ALIVE + 1] < 0.5).to(states.dtype)
+    before = queue @ dead
+    return dead * torch.cat([before == 0, before == 1], -1)
 
 
 def quiet(values: Tensor) -> Tensor:
