@@ -189,7 +189,7 @@ class Relational(Imagination):
         said = torch.cat([self.say(token), memory.scenery.expand(-1, frames, -1, -1)], 2)
         number = torch.arange(others.shape[2]).expand(others.shape[:3])
         speakers = torch.cat([others, extent, said], -1)
-        if self.training:  # the dead say nothing: leaving them out saves time
+        if batch.terminal is not None:  # training: the dead say nothing, so leave them out
             speakers, number = living(speakers, number, len(columns) - 1)
         others, extent, said = speakers.split([len(columns), 2, said.shape[-1]], -1)
         off = others[:, :, None, :, :-1] - own[:, :, :, None, :-1]
