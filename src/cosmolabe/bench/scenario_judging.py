@@ -205,7 +205,8 @@ def _imagined(model: WorldModel, scene: Scene, seed: int = 0) -> tuple[SceneScor
         ),
         masks=contexts[0].masks,
     )
-    prediction, why = imagine(model, together, seed, ROWS * SEEDS)
+    chunk = ROWS * min(len(scene.as_told), SEEDS)
+    prediction, why = imagine(model, together, seed, chunk)
     split = [
         Prediction(
             prediction.states[row::ROWS], prediction.globals[row::ROWS],
