@@ -132,6 +132,12 @@ def game(name: str, frameskip: int, max_ticks: int) -> OutsideGame:
         actions=actions,
         action_names=tuple(meaning.lower() for meaning in moves),
         open=lambda: AtariSession(name, frameskip, reading, families),
+        world=(
+            reading.area[0] / WIDTH,
+            reading.area[1] / HEIGHT,
+            reading.area[2] / WIDTH,
+            reading.area[3] / HEIGHT,
+        ),
         reach=min(REACH * frameskip, 0.3),
         libraries={each: metadata.version(each) for each in ("ale-py", "ocatari")},
     )
@@ -219,14 +225,14 @@ def _bricks(runs: Sequence[Box], reading: Reading) -> list[Thing | None]:
     """Each brick of the wall by itself: alive where an unbroken run covers its centre."""
     assert reading.bricks is not None
     _, rows, columns, (left, top, width, height) = reading.bricks
-    wall: list[Thing | None] = []
-    for place in range(rows * columns):
-        row, column = divmod(place, columns)
-        x = left + (column + 0.5) * width / columns
-        y = top + (row + 0.5) * height / rows
-        whole = any(a <= x < a + w and b <= y < b + h for a, b, w, h in runs)
-        wall.append(Thing(x / WIDTH, y / HEIGHT) if whole else None)
-    return wall
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    x = left + (column + 0.5) * width / columns
+    y = top + (row + 0.5) * height / rows
+    edges = np.array(runs).reshape(-1, 4, 1)
+    inside = (edges[:, 0] <= x) & (x < edges[:, 0] + edges[:, 2])
+    whole = (inside & (edges[:, 1] <= y) & (y < edges[:, 1] + edges[:, 3])).any(0)
+    places = zip((x / WIDTH).tolist(), (y / HEIGHT).tolist(), whole.tolist(), strict=True)
+    return [Thing(a, b) if there else None for a, b, there in places]
 
 
 def _is_there(thing: Any) -> bool:  # noqa: ANN401 - OCAtari's object, NoObject or None

@@ -175,6 +175,7 @@ def _write_video(
         "fps": game.manifest.fps,
         "height": height,
         "width": width,
+        "world": game.world,
         "codec": f"h264, every frame by itself, crf {QUALITY}",
         "actions": [game.action_names[action] for action in actions[: len(episode) - 1]],
     }
@@ -195,7 +196,7 @@ def _pack(game: OutsideGame, plan: Mapping[str, Any], aside: Path, folder: Path)
             terminal=arrays["terminal"] > 0,
             truncated=bool(arrays["truncated"][0]),
         )
-        writer.add(episode, split, f"{split}-{index}", player)
+        writer.add(episode, split, f"{split}-{index:07d}", player)  # as its video is called
     writer.finish(**{name: value for name, value in plan.items() if name != "schema"})
     if plan["frames"]:
         (packed / VIDEOS).parent.mkdir(parents=True, exist_ok=True)

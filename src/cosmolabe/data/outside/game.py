@@ -91,6 +91,8 @@ class OutsideGame:
     action_names: tuple[str, ...]
     open: Callable[[], Session]
     reach: float = REACH
+    world: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    """Where in a frame the world is: left, top, width and height in shares of the frame."""
     libraries: Mapping[str, str] = field(default_factory=dict)
     """Whose rules these are: distribution and version, recorded in the store."""
 
