@@ -80,39 +80,50 @@ def test_features_are_named_scaled_and_bounded(game):
     assert (seen.std(0) > 0).sum() > 8, "the view changes as the game goes on"
 
 
+def unscaled(sight):
+    return np.stack([np.zeros(len(sight)), np.ones(len(sight))]).astype(np.float32)
+
+
 def test_another_entity_is_seen_from_the_agent_the_short_way_around():
+    game = load("frogger")
+    sight = sight_of(game)
+    row = np.zeros((1, game.num_public), np.float32)
+    row[0, [7, 31]] = (0.9, 0.2)  # the frog near the right edge, an object beyond it
+    seen = dict(zip(sight.names, sight.features(row, unscaled(sight))[0], strict=True))
+    name = next(name for name in sight.names if name.endswith("x from agent"))
+    assert seen[name] == pytest.approx(0.3, abs=1e-6)
+
+
+def test_a_snake_whose_walls_kill_sees_no_way_through_them():
     game = load("snake")
     sight = sight_of(game)
-    norm = np.stack([np.zeros(len(sight)), np.ones(len(sight))]).astype(np.float32)
     row = np.zeros((1, game.num_public), np.float32)
-    row[0, [7, 8, 12, 13]] = (19, 10, 2, 10)  # head at column 19, food at column 2 of 20
-    seen = dict(zip(sight.names, sight.features(row, norm)[0], strict=True))
-    assert seen["food x from agent"] == 3
+    row[0, [7, 8, 12, 13]] = (19.5, 10.5, 15.5, 10.5)  # head in the last column, food to its left
+    row[0, [18, 64, 110]] = (18.5, 10.5, 1)  # the first segment, left of the head
+    row[0, [19, 65, 111]] = (0.5, 10.5, 1)  # another one, on the far side
+    seen = dict(zip(sight.names, sight.features(row, unscaled(sight))[0], strict=True))
+    assert seen["food x from agent"] == -4
     assert seen["food y from agent"] == 0
+    assert seen["body at -1 0"] == 1
     assert seen["body at 1 0"] == 0
-    row[0, [18, 64, 110]] = (0, 10, 1)  # the first segment, right of the head across the edge
-    seen = dict(zip(sight.names, sight.features(row, norm)[0], strict=True))
-    assert seen["body at 1 0"] == 1
-    assert seen["body at -1 0"] == 0
+    assert seen["body at 0 1"] == 0
 
 
 def test_the_dead_are_not_seen():
     game = load("kong")
     sight = sight_of(game)
-    norm = np.stack([np.zeros(len(sight)), np.ones(len(sight))]).astype(np.float32)
     row = np.zeros((1, game.num_public), np.float32)
     place = sight.names.index("barrel_1 x from agent")
     row[0, 15] = 0.7
-    assert sight.features(row, norm)[0, place] == 0
+    assert sight.features(row, unscaled(sight))[0, place] == 0
     row[0, 19] = 1
-    assert sight.features(row, norm)[0, place] == np.float32(0.7)
+    assert sight.features(row, unscaled(sight))[0, place] == np.float32(0.7)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_what_lies_ahead_does_not_depend_on_which_way_is_up(x, y, turn):
     game = load("asteroids")
     sight = sight_of(game)
-    norm = np.stack([np.zeros(len(sight)), np.ones(len(sight))]).astype(np.float32)
     row = np.zeros((1, game.num_public), np.float32)
     row[0, [7, 8]], row[0, 17] = 0.5, 1
     angle = 2 * np.pi * turn  # 0 points up, clockwise
@@ -120,7 +131,7 @@ def test_what_lies_ahead_does_not_depend_on_which_way_is_up(x, y, turn):
     row[0, 15] = 0.5 + ahead * np.sin(angle) + across * np.cos(angle)
     row[0, 16] = 0.5 - ahead * np.cos(angle) + across * np.sin(angle)
     row[0, 12] = turn
-    seen = dict(zip(sight.names, sight.features(row, norm)[0], strict=True))
+    seen = dict(zip(sight.names, sight.features(row, unscaled(sight))[0], strict=True))
     assert seen["saucer ahead"] == pytest.approx(ahead, abs=1e-5)
     assert seen["saucer across"] == pytest.approx(across, abs=1e-5)
 
@@ -216,6 +227,18 @@ def changed(policy, name, array):
         ("table", lambda a: a - [[0, 10**3, 0, 0]], "does not show"),
         ("agent", lambda a: a + 10**6, "does not show"),
         ("norm", lambda a: a[:1], "has shape"),
+    ],
+    ids=[
+        "fewer_inputs",
+        "fewer_actions",
+        "no_number",
+        "other_dtype",
+        "column_far_out",
+        "alive_far_out",
+        "unknown_kind",
+        "column_below_0",
+        "agent_far_out",
+        "half_a_norm",
     ],
 )
 def test_a_policy_that_does_not_fit_is_refused(tmp_path, name, change, told):

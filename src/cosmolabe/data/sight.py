@@ -57,6 +57,16 @@ class Sight:
         return self.features(rows, norm).astype(np.float64) / shrink
 
 
+def can_cross(game: Game) -> tuple[bool, bool]:
+    """Whether the short way over the edge, in x and y, is one that the game's own physics allows.
+
+    Snake's axes wrap, but by default its walls kill.
+    """
+    walls = game.parameters.get("walls_kill")
+    open_edges = walls is None or walls.default == 0
+    return game.manifest.wrap_x and open_edges, game.manifest.wrap_y and open_edges
+
+
 def sight_of(game: Game) -> Sight:
     """All features of a game, in the order of its columns."""
     return _Reader(game).sight()
@@ -103,10 +113,8 @@ class _Reader:
         )
 
     def _period(self, axis: str) -> float:
-        manifest = self.game.manifest
-        wraps = manifest.wrap_x if axis == "x" else manifest.wrap_y
         scales = [c.scale for c in self.game.columns if c.field == axis]
-        return 1.0 / scales[0] if wraps else 0.0
+        return 1.0 / scales[0] if can_cross(self.game)["xy".index(axis)] else 0.0
 
     def _add(self, name: str, kind: int, first: int, second: int = 0, alive: int = -1) -> None:
         self.names.append(name)

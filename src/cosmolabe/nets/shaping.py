@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Float32
 
+from cosmolabe.data.sight import can_cross
 from cosmolabe.engine.game import HEAD, LEVEL, LIVES, SCORE, Game
 
 
@@ -35,9 +36,9 @@ class View:
         raise ValueError(f"{self.game.name} has no column {field} of {slot}")
 
     def gap(self, a: str, b: str) -> Float[np.ndarray, " batch"]:
-        """Distance of two entities, the short way where an axis wraps, sum over both axes."""
-        manifest, total = self.game.manifest, np.zeros(len(self.rows))
-        for field, wraps in (("x", manifest.wrap_x), ("y", manifest.wrap_y)):
+        """Distance of two entities, the short way where one may cross, sum over both axes."""
+        total = np.zeros(len(self.rows))
+        for field, wraps in zip("xy", can_cross(self.game), strict=True):
             gap = self.of(a, field) - self.of(b, field)
             total += np.abs(gap - np.round(gap) if wraps else gap)
         return total
