@@ -236,6 +236,19 @@ def test_the_bound_is_above_nought_where_the_belief_is_wrong(network):
     assert (network.bound(words, noisy, wrong, time) > 0).all()
 
 
+def test_the_short_bound_of_an_absorbing_process_is_the_gap_of_its_posteriors(world):
+    network, dice = world.network, torch.Generator().manual_seed(0)
+    shape = (12, 2, network.num_numbers)
+    scores = torch.randn((*shape, network.num_words), generator=dice).log_softmax(-1)
+    network.shuffle(0)
+    words, time = network.any_words(torch.Size(shape)), torch.arange(12) % network.shape.steps + 1
+    noisy = network.noised(words, time)
+    assert 0 < (noisy == network.hidden).float().mean() < 1
+    short = network.bound(words, noisy, scores, time)
+    long = network.gap_of_posteriors(words, noisy, scores, time)
+    np.testing.assert_allclose(short, long, atol=1e-4)
+
+
 def test_the_loss_is_entropy_plus_a_thousandth_of_the_bound(network, windows):
     network.shuffle(0)
     with torch.no_grad():

@@ -91,14 +91,6 @@ def test_a_step_over_the_edge_of_a_world_that_wraps_is_a_small_one():
     assert int(words[0, 0, 0]) >= NUM_EXACT + 2 * vocabulary.changes
 
 
-def test_a_birth_is_a_place_and_never_a_motion():
-    vocabulary = words_for("asteroids")
-    now, after = state(0.5, 0.5, alive=0.0), state(0.5, 0.51)
-    words, values = said(vocabulary, now, after)
-    assert words[..., :2].ge(NUM_EXACT + 2 * vocabulary.changes).all()
-    np.testing.assert_allclose(values[0, 0, :2], [0.5, 0.51], atol=1e-6)
-
-
 def test_dead_and_alive_are_the_first_two_words():
     vocabulary = words_for("asteroids")
     for alive in (0.0, 1.0):

@@ -12,7 +12,7 @@ from cosmolabe.core.rollout import Context
 from cosmolabe.data.collect import collect
 from cosmolabe.data.windows import evaluation_windows
 from cosmolabe.nets.batches import training_batch
-from cosmolabe.nets.discrete import MODES
+from cosmolabe.nets.discrete import MODES, ever_alive, grounded
 from cosmolabe.nets.imagination import Dreamt
 from cosmolabe.nets.scales import measure
 from cosmolabe.nets.worlds import CHUNK
@@ -55,7 +55,7 @@ def any_mode(request, world, monkeypatch):
 
 @pytest.fixture
 def context(windows):
-    return windows.context(W, 8)
+    return windows.context(W, 4)
 
 
 def teacher_forced(network, windows):
@@ -122,7 +122,7 @@ def test_prediction_k_uses_the_action_two_before_window_plus_k(world, context):
         differs = np.abs(before.globals - after.globals).max((0, 2)) > 0
         return int(differs.argmax()) + 1 if differs.any() else None
 
-    for k in (1, 2, 7):
+    for k in (1, 2, 3):
         assert first_changed_by(W - 2 + k) == k
     assert first_changed_by(W - 2 + context.horizon + 1) is None
 
@@ -256,6 +256,55 @@ def test_where_a_dead_slot_lies_counts_nowhere(world, windows):
             found.append(world.network.loss(replace(batch, states=one), 1))
     for part, value in found[0].items():
         assert torch.equal(value, found[1][part]), part
+
+
+def test_a_slot_that_is_dead_afterwards_says_one_word_in_all_numbers_but_alive(
+    world, windows, monkeypatch
+):
+    network, said = world.network, []
+    word_loss = type(network).word_loss
+
+    def listening(self, words, *rest):
+        said.append(words.clone())
+        return word_loss(self, words, *rest)
+
+    monkeypatch.setattr(type(network), "word_loss", listening)
+    batch = training_batch(windows)
+    batch.states[:, -1, 0, 2] = 0
+    with torch.no_grad():
+        network.loss(batch, 1)
+    last = said[0].unflatten(0, (len(batch), -1))[:, -1, 0]
+    assert (last[:, [0, 1]] == network.nothing).all()
+    assert (last[:, 2] == 0).all()
+
+
+def test_what_is_dead_rests_where_the_player_is(windows):
+    states = training_batch(windows).states.clone()
+    states[:, :, 0, 2] = 0
+    states[:, :, 0, 3:5] = 7.0
+    steered = torch.zeros(states.shape[0], states.shape[2], dtype=torch.bool)
+    steered[:, 1] = True
+    found = grounded(states, steered)
+    assert torch.equal(found[:, :, 0, :2], states[:, :, 1, :2])
+    assert (found[:, :, 0, 3:5] == 0).all()
+    assert torch.equal(found[:, :, 1:], states[:, :, 1:])
+    nobody = grounded(states, torch.zeros_like(steered))
+    assert (nobody[:, :, 0, :2] == 0.5).all()
+
+
+def test_slots_that_are_never_alive_are_left_out_of_training_and_nobody_notices(world, windows):
+    batch = training_batch(windows)
+    batch.states[:, :, 0, 2] = 0
+    left = ever_alive(batch)
+    assert left.states.shape[2] == batch.states.shape[2] - 1
+    assert torch.equal(left.states, batch.states[:, :, 1:])
+    assert torch.equal(left.registry, batch.registry[:, 1:])
+    looks = []
+    with torch.no_grad():
+        for one in (batch, left):
+            look, _ = world.network.look(Dreamt(one, one.states, one.globals, one.actions))
+            looks.append(look.tokens)
+    torch.testing.assert_close(looks[0][:, 1:], looks[1], atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("size", ["laptop", "paper"])

@@ -146,6 +146,17 @@ class D3PM(Discrete):
 
     def bound(self, words: Tensor, noisy: Tensor, scores: Tensor, time: Tensor) -> Tensor:
         """KL(q(x_{t-1} | x_t, x_0) ‖ p(x_{t-1} | x_t)) of every word; -log p(x_0) at step 1."""
+        if self.process == "uniform":
+            return self.gap_of_posteriors(words, noisy, scores, time)
+        # A hidden word is shown in this step with this chance, or stays hidden under both.
+        shown = (self.kept_before(time) - self.kept[time]) / (1 - self.kept[time])
+        missed = -scores.gather(-1, words[..., None])[..., 0]
+        return shown[:, None, None] * missed * (noisy == self.hidden)
+
+    def gap_of_posteriors(
+        self, words: Tensor, noisy: Tensor, scores: Tensor, time: Tensor
+    ) -> Tensor:
+        """The bound of any process, from both posteriors."""
         belief = self.belief(noisy, scores)
         true = self.posterior(noisy, F.one_hot(words, self.num_words + 1).to(scores.dtype), time)
         said = self.posterior(noisy, belief, time)

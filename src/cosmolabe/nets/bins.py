@@ -7,7 +7,10 @@ The vocabulary of one number has three parts, in this order.
   and that turned round. For alive: dead, alive. For a game field: it stays as it is.
 - *Changes*: bins of the displacement minus the last velocity, or of a field's change; symmetric,
   and finer near zero (their edges grow by a constant ratio).
-- *Places*: bins of equal width over the range of the number itself; a jump or a birth.
+- *Places*: bins of equal width over the range of the number itself; a jump.
+
+What was dead is said relative to whatever stands in its row; `discrete.grounded` puts the player's
+place there, since shots begin where somebody shoots.
 
 An offset within a bin makes changes and places continuous; without it a bin means its middle.
 """
@@ -118,7 +121,6 @@ class Vocabulary:
             change = self.gap(values - exact[..., 0], wrap) / unit
             step = torch.log(change.abs().clamp(min=1e-9) / SMALLEST) / self.growth
             small = step < self.changes
-            small[..., :2] &= (states[..., ALIVE] > 0.5)[..., None]  # a birth is a jump
             step = step.floor().clamp(0, self.changes - 1)
             low, width = self.bin_of(step)
             inside = (change.abs() - low) / width - 0.5
@@ -126,9 +128,6 @@ class Vocabulary:
             words = torch.where(small, NUM_EXACT + side + step.long(), words)
             offsets = torch.where(small, inside * change.sign(), offsets)
             words = self._exactly(words, values, exact, wrap, unit)
-            words[..., :2] = torch.where(
-                (states[..., ALIVE] > 0.5)[..., None], words[..., :2], start + place[..., :2].long()
-            )
         words[..., ALIVE] = (after[..., ALIVE] > 0.5).long()
         return words, offsets.clamp(-0.5, 0.5)
 

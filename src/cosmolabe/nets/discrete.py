@@ -9,11 +9,11 @@ Globals and the end of the episode are no words; a plain head on the frame's own
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, VX
+from cosmolabe.core.fields import ALIVE, FIELDS_START, FLAGS, MATTER, NUM_HISTORY, VX
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.bins import COORDINATES, NUM_EXACT, vocabulary_of
@@ -25,7 +25,7 @@ from cosmolabe.nets.entities import (
     num_features,
     surroundings,
 )
-from cosmolabe.nets.imagination import Dreamt, Imagination, Likely
+from cosmolabe.nets.imagination import Dreamt, Imagination, Likely, Story
 
 SURE = 4.0  # logit of being alive, or dead, as the words say
 MODES = ("argmax", "sample")
@@ -73,6 +73,7 @@ class Discrete(Imagination):
     """Spread of a shift of each entity in training, shares of the world; its words stay."""
     known: Tensor
     ranked: Tensor
+    before_learning: Tensor
     weight: Tensor
     word_weights = (1.0, 0.5, 0.3)
     """Of x and y, of alive, of each field."""
@@ -82,6 +83,9 @@ class Discrete(Imagination):
         profile, width = manifest.profile, size.width
         self.shape, self.num_globals = size, len(profile.global_fields)
         self.num_slots = manifest.num_slots
+        self.controllable_at = (
+            profile.num_registry - len(FLAGS) - len(MATTER) + FLAGS.index("controllable")
+        )
         self.vocabulary = vocabulary_of(manifest, size.changes, size.places)
         self.num_numbers, self.num_words = len(self.vocabulary.columns), self.vocabulary.size
         self.register_buffer("known", self.vocabulary.known(), persistent=False)
@@ -111,12 +115,21 @@ class Discrete(Imagination):
             nn.init.zeros_(head.bias)
         for table in (self.word_in, self.time_in):
             nn.init.normal_(table.weight, std=0.3)
+        self.register_buffer("before_learning", self.usual(), persistent=False)
         self.shuffle(0)
 
     @property
     def hidden(self) -> int:
         """The word that says nothing yet."""
         return self.num_words
+
+    @property
+    def nothing(self) -> int:
+        """The word of all numbers but alive of what is dead afterwards, wherever it lies.
+
+        It has to be one word: an alive that is found after x and y follows from what they say.
+        """
+        return 0 if self.shape.changes else NUM_EXACT
 
     @property
     def unit(self) -> Float[Tensor, " number"]:
@@ -148,7 +161,7 @@ class Discrete(Imagination):
     def look(self, dreamt: Dreamt) -> tuple[Look, Tensor]:
         """Look once at every frame; gives also what the head says of globals and the end."""
         batch, (rows, time) = dreamt.batch, dreamt.states.shape[:2]
-        states = dreamt.states.flatten(0, 1)
+        states = grounded(dreamt.states, self.controllable(batch)).flatten(0, 1)
 
         def in_every_frame(once: Tensor) -> Tensor:
             return once[:, None].expand(-1, time, *once.shape[1:]).flatten(0, 1)
@@ -171,6 +184,10 @@ class Discrete(Imagination):
         said = self.frame_out(self.frame_norm(tokens[:, -1])).unflatten(0, (rows, time))
         return Look(states, tokens, around.without_scenery()), said
 
+    def controllable(self, batch: Batch) -> Bool[Tensor, "batch moving"]:
+        """Which moving slots the player steers."""
+        return batch.registry[..., self.controllable_at] > 0.5
+
     def read(
         self, words: Int[Tensor, "frame moving number"], look: Look, time: Tensor
     ) -> tuple[Tensor, Tensor]:
@@ -182,21 +199,18 @@ class Discrete(Imagination):
             tokens = block(tokens, look.around, None)
         out = self.word_out(self.word_norm(tokens[:, :-1]))
         scores, offsets = out.unflatten(-1, (2, self.num_numbers, self.num_words)).unbind(-3)
-        return self.sayable(10 * scores, look).log_softmax(-1), offsets
+        usual = self.before_learning[(look.states[..., ALIVE] > 0.5).long()]
+        return (10 * scores + usual).log_softmax(-1), offsets
 
-    def sayable(self, scores: Tensor, look: Look) -> Tensor:
-        """Scores with words nobody has ruled out, and what is usual preferred."""
-        alive = (look.states[..., ALIVE] > 0.5)[..., None]
-        usual = torch.zeros_like(scores[..., :2])
-        usual[..., 0] = 4.0 * (self.shape.changes > 0)  # coast, stay
-        usual[..., ALIVE, 0] = torch.where(alive, -2.0, 2.0)[..., 0]
-        usual[..., ALIVE, 1] = -usual[..., ALIVE, 0]
-        scores = torch.cat([scores[..., :2] + usual, scores[..., 2:]], -1)
-        start = NUM_EXACT + 2 * self.shape.changes
-        jump = self.known[:COORDINATES] & (torch.arange(self.num_words) >= start)
-        possible = self.known.expand_as(scores).clone()
-        possible[..., :COORDINATES, :] &= alive[..., None] | jump
-        return scores.masked_fill(~possible, FAR)
+    def usual(self) -> Float[Tensor, "alive number word"]:
+        """Scores before anything is learnt, of a slot that was dead and of one that was alive.
+
+        Coasting and staying are likely, words that a number does not have are impossible.
+        """
+        scores = torch.zeros(2, self.num_numbers, self.num_words)
+        scores[:, :, 0] = 4.0 * (self.shape.changes > 0)
+        scores[:, ALIVE, :2] = torch.tensor([[2.0, -2.0], [-2.0, 2.0]])
+        return scores.masked_fill(self.known.logical_not(), FAR)
 
     def find(self, look: Look) -> tuple[Tensor, Tensor]:
         """The words of the next state and the offsets of all words."""
@@ -205,6 +219,25 @@ class Discrete(Imagination):
     def word_loss(self, words: Tensor, counts: Tensor, look: Look) -> tuple[dict, Tensor]:
         """Parts of the loss by name, and the offsets of all words; `counts` weighs each word."""
         raise NotImplementedError
+
+    def unroll(self, batch: Batch, seen: int, steps: int, cached: bool = True) -> Story:
+        """Imagine from the last seen frame; the first Likely speaks only about what follows it.
+
+        Without `cached` every step looks at the whole story again; only for comparison.
+        """
+        if cached:
+            at = slice(seen - 1, None)
+            batch, seen = (
+                replace(
+                    batch,
+                    states=batch.states[:, at],
+                    globals=batch.globals[:, at],
+                    actions=batch.actions[:, at],
+                    terminal=None if batch.terminal is None else batch.terminal[:, at],
+                ),
+                1,
+            )
+        return super().unroll(batch, seen, steps, cached)
 
     def likely(self, dreamt: Dreamt, memory: None) -> tuple[Likely, None]:
         """What the frames of `dreamt` make likely for the frame after each of them."""
@@ -232,25 +265,26 @@ class Discrete(Imagination):
     def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
         """Parts of the loss, `total` among them, over every pair of frames of a window."""
         assert batch.terminal is not None, "only training windows say when an episode was over"
-        batch = ever_alive(batch)
+        over, batch = batch.terminal[:, 1:], ever_alive(batch)
         now, after = batch.states[:, :-1], batch.states[:, 1:]
         dreamt = Dreamt(batch, self.as_imagined(now), batch.globals[:, :-1], batch.actions[:, :-1])
-        words, true_offsets = self.vocabulary.encode(dreamt.states, after, batch.wrap, self.unit)
+        before = grounded(dreamt.states, self.controllable(batch))
+        words, true_offsets = self.vocabulary.encode(before, after, batch.wrap, self.unit)
         words, true_offsets = words.flatten(0, 1), true_offsets.flatten(0, 1)
         look, said = self.look(replace(dreamt, states=self.shifted(dreamt.states)))
-        alive = after[..., ALIVE].flatten(0, 1)
-        counts = self.weight * alive[..., None]
-        counts[..., ALIVE] = self.weight[ALIVE]
-        words = torch.where(counts > 0, words, self.any_words(words.shape))
+        alive = (after[..., ALIVE].flatten(0, 1) > 0.5)[..., None]
+        says_alive = torch.arange(self.num_numbers) == ALIVE
+        words = torch.where(alive | says_alive, words, self.nothing)
+        counts = self.weight.expand(*words.shape)
         parts, offsets = self.word_loss(words, counts, look)
         at = offsets.gather(-1, words[..., None])[..., 0]
-        inside = (words >= NUM_EXACT) & (counts > 0)
+        inside = (words >= NUM_EXACT) & alive
         parts["offsets"] = ((at - true_offsets).abs() * inside * counts).sum() / counts.sum()
         drift = dreamt.globals + said[..., :-1] * self.global_step - batch.globals[:, 1:]
         drift = (drift / self.global_step).abs().clamp(max=10) * self.global_used
         parts["globals"] = drift.sum(-1).mean() / self.global_used.sum()
         parts["terminal"] = F.binary_cross_entropy_with_logits(
-            10 * said[..., -1] - 6, batch.terminal[:, 1:].to(drift.dtype)
+            10 * said[..., -1] - 6, over.to(drift.dtype)
         )
         parts["total"] = (
             parts["words"]
@@ -290,3 +324,30 @@ def ever_alive(batch: Batch) -> Batch:
     if not chosen.any():
         return batch
     return replace(batch, registry=batch.registry[:, chosen], states=batch.states[:, :, chosen])
+
+
+def grounded(
+    states: Float[Tensor, "batch time moving state"], controllable: Bool[Tensor, "batch moving"]
+) -> Float[Tensor, "batch time moving state"]:
+    """The states with what is dead at rest where the player is, which is where shots are born.
+
+    With several players alive that is their mean, with none the middle of the world.
+    """
+    dead = states[..., ALIVE : ALIVE + 1] <= 0.5
+    players = (controllable[:, None, :, None] & ~dead).to(states.dtype)
+    num = players.sum(2, keepdim=True)
+    here = (states[..., :2] * players).sum(2, keepdim=True) / num.clamp(min=1)
+    here = torch.where(num > 0, here, 0.5)
+    moves = torch.zeros_like(states[..., VX : VX + 2])
+    history = torch.zeros_like(states[..., -NUM_HISTORY:])
+    rest = torch.cat(
+        [
+            here.expand_as(moves),
+            states[..., ALIVE : ALIVE + 1],
+            moves,
+            states[..., FIELDS_START:-NUM_HISTORY],
+            history,
+        ],
+        -1,
+    )
+    return torch.where(dead, rest, states)
