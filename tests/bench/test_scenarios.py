@@ -207,6 +207,23 @@ def test_a_judged_run_says_which_rules_broke_and_shows_the_worst(store, tmp_path
     assert any("scenario" in name for name in judged.media)
 
 
+def test_a_report_bears_with_rows_that_somebody_else_wrote(store, tmp_path):
+    from cosmolabe.core.record import write_json
+    from cosmolabe.models.still import Still
+    from cosmolabe.report.page import write_report
+
+    judged = judge_model(Still(), store, num_episodes=4, num_pictures=0, num_clips=0)
+    folder = write_run(judged, tmp_path / "run")
+    odd = {"horizon": 20, "game": 3, "scenario": "<b>", "kept": "all", "example": 0.5, "score": []}
+    write_json(folder / "scenarios.json", [{"horizon": 20}, odd])
+    page = write_report(folder).read_text(encoding="utf-8")
+    assert "<h2>Scenarios</h2>" in page
+    assert "<b>" not in page
+    write_json(folder / "scenarios.json", [{"scenario": "no horizon"}])
+    with pytest.raises(ValueError, match="horizon"):
+        write_report(folder)
+
+
 def test_without_scenarios_nothing_of_them_is_written(store, tmp_path):
     from cosmolabe.models.still import Still
 

@@ -108,6 +108,14 @@ def test_a_rule_that_truth_breaks_now_and_then_is_named():
     assert "true continuations" in faults_of(holds=lambda t: t.x("ball")[:, 0] > 0.55)
 
 
+def test_a_rule_that_looks_at_the_last_digit_is_named():
+    def exact(trace):
+        way = trace.y("ball")
+        return RULE.holds(trace) & (np.abs(np.diff(way, 2, axis=1)[:, :6]) < 1e-5).all(1)
+
+    assert "too strict" in faults_of(holds=exact)
+
+
 def test_a_rule_that_minds_what_is_not_its_business_is_named():
     assert "fails under" in faults_of(survives=RULE.catches)
 

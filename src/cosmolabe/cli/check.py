@@ -1,9 +1,9 @@
-"""Check a game, a frame envelope, a store or scenarios; exit code 1 where something is wrong."""
+"""Check a game, a frame envelope, a store, scenarios or alignment; exit code 1 where one fails."""
 
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tyro.conf import Positional, subcommand
 
@@ -100,17 +100,72 @@ class CheckScenarios(Verb):
         shown = [
             (
                 check.game, check.scenario, check.predicate, check.true_pass, check.planted_fail,
-                check.survives_pass, check.reacts, check.why,
+                check.survives_pass, check.trembling_pass, check.reacts, check.why,
             )
             for check in checks
         ]  # fmt: skip
         columns = (
-            "game", "scenario", "predicate", "true", "planted fails", "survives", "reacts",
-            "what is wrong",
+            "game", "scenario", "predicate", "true", "planted fails", "survives", "trembling",
+            "reacts", "what is wrong",
         )  # fmt: skip
         summary = f"{len(checks) - len(failed)} of {len(checks)} predicates test what they say"
         data = {"seeds": self.seeds, "failed": len(failed), "rows": rows}
         return Answer(data, [Table(columns, shown), summary], ok=bool(checks) and not failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckAlignment(Verb):
+    """Does each row of a store hold the action that leads to the next, and each video its frames?
+
+    Exit code 1 where another lag than 0 explains best what happens.
+    """
+
+    store: Positional[Path]
+    """Folder of the store, of any kind."""
+    episodes: int = 48
+    """Episodes to look at, at most."""
+    seed: int = 0
+    """Which episodes, and the resamples."""
+
+    def run(self) -> Answer:
+        """Regress every step on the actions around it; hold frames against what moved."""
+        from cosmolabe.data.alignment import LAGS, align, verdict
+        from cosmolabe.data.frame_alignment import align_frames, videos_of
+        from cosmolabe.data.store import open_store
+
+        store = open_store(self.store)
+        found = align(store, self.episodes, self.seed)
+        said = [verdict(found)]
+        videos = videos_of(store)
+        if videos:
+            said.append(align_frames(store, videos, seed=self.seed))
+            found.append(said[-1])
+        rows = [
+            (one.what, *(lag.explained for lag in one.lags), _best(one.best), one.why)
+            for one in found
+        ]
+        columns = ("gain at lag", *(f"{lag:+d}" for lag in LAGS), "best", "")
+        text = [Table(columns, rows), *(_told(self.store, one) for one in said)]
+        data = {"store": self.store, "found": [asdict(one) | {"ok": one.ok} for one in found]}
+        best = {one.what.split(",")[0]: one.best for one in said}
+        return Answer(data | {"best": best}, text, ok=all(one.ok for one in said))
+
+
+def _best(lag: int | None) -> str:
+    return "?" if lag is None else f"{lag:+d}"
+
+
+def _told(store: Path, one: Any) -> str:  # noqa: ANN401 - an Alignment, loaded lazily
+    what = one.what.split(",")[0]
+    if one.best is None:
+        return f"{store}, {what}: {one.why}"
+    if one.best == 0:
+        return f"{store}, {what}: aligned ({one.episodes} episodes)"
+    side = "earlier" if one.best < 0 else "later"
+    return (
+        f"{store}, {what}: off by {abs(one.best)}: row t+1 follows best from what stands "
+        f"{abs(one.best)} row(s) {side} than row t; shift the log, or the game itself answers late"
+    )
 
 
 VERB = (
@@ -118,4 +173,5 @@ VERB = (
     | Annotated[CheckEnvelope, subcommand("envelope")]
     | Annotated[CheckStore, subcommand("store")]
     | Annotated[CheckScenarios, subcommand("scenarios")]
+    | Annotated[CheckAlignment, subcommand("alignment")]
 )
