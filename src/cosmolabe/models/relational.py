@@ -28,6 +28,7 @@ WAVES = (1, 2, 4, 8)  # waves per world of the position features
 QUIET = 0.05  # corrections of motion below this are none, shares of the velocity or mean speed
 FAR = -1e9  # score of who must not be chosen
 NUM_WAYS = 3  # stay, steer, leap
+FAR_OFF = 50.0  # a dead entity's score for any way but a leap, below that of a leap
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Relational(Imagination):
         self.say = nn.Linear(width, message, bias=False)
         self.between = nn.Linear(9 + num_fields, message, bias=False)
         self.point = nn.Linear(message, 1, bias=False)
+        self.carry = nn.Linear(width, 4, bias=False)
         self.mix = nn.Linear(message, width)
         self.think = nn.Linear(width, width)
         self.cell = nn.GRUCell(width, width)
@@ -97,8 +99,9 @@ class Relational(Imagination):
         self.entity_out = nn.Linear(width, 8 + NUM_WAYS + 2 + len(profile.game_fields))
         self.summary = nn.Linear(2 * width + num_frame, width)
         self.frame_out = nn.Linear(width, len(profile.global_fields) + 1)
-        for head in (self.entity_out, self.frame_out):
+        for head in (self.entity_out, self.frame_out, self.carry):
             nn.init.normal_(head.weight, std=0.002)
+        for head in (self.entity_out, self.frame_out):
             nn.init.zeros_(head.bias)
 
     def describe(self, states: Tensor, extent: Tensor) -> Tensor:
@@ -156,7 +159,7 @@ class Relational(Imagination):
         frame = self.frame(dreamt)
         token = self.describe(states, memory.extent[:, :, :moving]) + memory.registry
         token = token + self.turn_in(next_born(states, memory.queue))
-        message, apart, heard = self.messages(token.relu(), dreamt, memory)
+        message, got, heard = self.messages(token.relu(), dreamt, memory)
         total = self.mix((message * heard[..., None]).sum(3))
         token = (token + total + self.frame_in(frame)[:, :, None]).relu()
         token = token + self.think(token).relu()
@@ -171,14 +174,17 @@ class Relational(Imagination):
             dreamt,
             self.entity_out(token),
             self.frame_out(self.summary(pooled).relu()),
-            self.beside(message, apart, heard),
+            self.beside(message, got, heard),
         )
         return likely, replace(memory, kept=remembered[-1])
 
     def messages(
         self, token: Tensor, dreamt: Dreamt, memory: Memory
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Of each moving entity with all others: message, way there, whether it is heard."""
+        """Of each moving entity with all others: message, what a pointer gets, whether heard.
+
+        A pointer gets the way there, and what the other carries: an offset and a push.
+        """
         states, batch, frames = dreamt.states, dreamt.batch, dreamt.states.shape[1]
         moving = states.shape[2]
         columns = [0, 1, VX, VX + 1, *(FIELDS_START + f for f in self.used_fields), ALIVE]
@@ -187,11 +193,13 @@ class Relational(Imagination):
         own = others[:, :, :moving]
         extent = memory.extent.expand(-1, frames, -1, -1)
         said = torch.cat([self.say(token), memory.scenery.expand(-1, frames, -1, -1)], 2)
+        carried = F.pad(self.carry(token), (0, 0, 0, batch.scenery.shape[1]))
         number = torch.arange(others.shape[2]).expand(others.shape[:3])
-        speakers = torch.cat([others, extent, said], -1)
+        speakers = torch.cat([others, extent, carried, said], -1)
         if batch.terminal is not None:  # training: the dead say nothing, so leave them out
             speakers, number = living(speakers, number, len(columns) - 1)
-        others, extent, said = speakers.split([len(columns), 2, said.shape[-1]], -1)
+        widths = [len(columns), 2, 4, said.shape[-1]]
+        others, extent, carried, said = speakers.split(widths, -1)
         off = others[:, :, None, :, :-1] - own[:, :, :, None, :-1]
         apart = wrapped(off[..., :2], batch.wrap)
         room = extent[:, :, None] + memory.extent[:, :, :moving, None]
@@ -207,13 +215,14 @@ class Relational(Imagination):
         message = message + self.between(torch.cat(relation, -1))
         oneself = number[:, :, None] == torch.arange(moving)[:, None]
         heard = (others[:, :, None, :, -1] > 0.5) & ~oneself
-        return message.relu(), apart, heard.to(message.dtype)
+        carried = carried[:, :, None].expand(*apart.shape[:-1], -1)
+        return message.relu(), torch.cat([apart, carried], -1), heard.to(message.dtype)
 
-    def beside(self, message: Tensor, apart: Tensor, heard: Tensor) -> tuple[Tensor, Tensor]:
-        """Where a pointer at others leads, relative to oneself, and how far it points at all."""
+    def beside(self, message: Tensor, got: Tensor, heard: Tensor) -> tuple[Tensor, Tensor]:
+        """What a pointer at the others gets, and how far it points at all."""
         score = torch.where(heard > 0, 5 * self.point(message)[..., 0], FAR)
         weight = torch.cat([torch.zeros_like(score[..., :1]), score], -1).softmax(-1)[..., 1:]
-        return (weight[..., None] * apart).sum(3), weight.sum(-1, keepdim=True)
+        return (weight[..., None] * got).sum(3), weight.sum(-1, keepdim=True)
 
     def read(
         self, dreamt: Dreamt, entity: Tensor, frame: Tensor, beside: tuple[Tensor, Tensor]
@@ -224,16 +233,18 @@ class Relational(Imagination):
         gain, push, spot, offset, alive, values, choice = entity.split(
             [2, 2, 2, 2, 1, entity.shape[-1] - 9 - NUM_WAYS - 1, NUM_WAYS + 1], -1
         )
-        gain, push = quiet(gain), quiet(push)
+        got, pointed = beside
+        to, nose, toss = got.split(2, -1)
+        gain, push = quiet(gain), quiet(push + 4 * toss)
         steer = place + states[..., VX : VX + 2] * (1 + gain) + push * self.speed
-        to, pointed = beside
         spot = wrapped(spot + 0.5 - place, dreamt.batch.wrap)
-        leap = place + to + (1 - pointed) * spot + 4 * offset * self.speed
+        leap = place + to + (1 - pointed) * spot + 4 * (offset + nose) * self.speed
         ways = torch.stack([place, steer, leap], -2)
+        # Who is born comes from elsewhere; where the dead lie is nobody's concern.
         prior = torch.where(
             was_alive[..., None],
             place.new_tensor([-1.0, 1.0, -4.0]),
-            place.new_tensor([-2.0, -2.0, 2.0]),
+            place.new_tensor([-FAR_OFF, -FAR_OFF, FAR_OFF]),
         )
         choice = 5 * choice[..., :NUM_WAYS] + prior
         chosen = F.one_hot(choice.argmax(-1), NUM_WAYS)[..., None].to(ways.dtype)
