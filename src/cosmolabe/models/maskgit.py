@@ -26,6 +26,9 @@ SIZES = {
 CHOICE = 1.0
 """In sample mode: how much luck there is in which words are kept, less with every step (ours)."""
 
+EQUAL = 1e-5
+"""Words whose log chances differ by less are equally sure: the rounding of equal slots differs."""
+
 
 def gamma(share: Float[Tensor, " *shape"]) -> Float[Tensor, " *shape"]:
     """Share of words that are hidden, 1 at 0 and 0 at 1."""
@@ -82,7 +85,7 @@ class MaskGIT(Discrete):
         ranked = sure.masked_fill(~hidden, -torch.inf).flatten(1).sort(descending=True).values
         num_kept = hidden.flatten(1).sum(1) - num_hidden
         last = ranked.gather(1, (num_kept - 1).clamp(min=0)[:, None])
-        return hidden & (sure >= last[..., None]) & (num_kept > 0)[:, None, None]
+        return hidden & (sure >= last[..., None] - EQUAL) & (num_kept > 0)[:, None, None]
 
     def after_step(self, words: Tensor, drawn: Tensor, kept: Tensor) -> Tensor:
         """The words with those now kept; what was kept before stays as it is."""
