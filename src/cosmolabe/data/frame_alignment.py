@@ -2,8 +2,8 @@
 
 Where something moves from s_t to s_{t+1}, the picture changes between frame t and frame t + 1, at
 the place it left and at the place it came to. For each lag from -3 to 3 the changed pixels of
-frames t + lag and t + 1 + lag are held against the boxes of what moved, pixel by pixel; sound videos agree
-best at lag 0.
+frames t + lag and t + 1 + lag are held against the boxes of what moved, pixel by pixel; sound
+videos agree best at lag 0.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def align_frames(
 
 
 def _world_of(sidecar: Path) -> Sequence[float]:
-    """Where in the picture the world is: left, top, width, height in shares; all of it unless said."""
+    """Where in the picture the world is: left, top, width, height; all of it unless said."""
     content = read_json(sidecar) if sidecar.is_file() else {}
     world = content.get("world", WHOLE) if isinstance(content, dict) else None
     if not isinstance(world, list | tuple) or len(world) != 4:

@@ -46,7 +46,8 @@ MOVES = {"UP": ("move_y", -1.0), "DOWN": ("move_y", 1.0), "LEFT": ("move_x", -1.
          "RIGHT": ("move_x", 1.0), "FIRE": ("fire", 1.0)}  # fmt: skip
 """What each word of ALE's action names means, unless a game says otherwise."""
 
-Box = tuple[float, float, float, float]
+Number = int | float
+Box = tuple[Number, Number, Number, Number]
 """Left, top, width, height in pixels, as OCAtari has it."""
 
 
@@ -59,7 +60,7 @@ class Reading:
     """The part of the screen that counts as the world."""
     wraps: bool = False
     """Both axes: what leaves on one side comes back on the other."""
-    sizes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    sizes: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
     """Width and height in pixels by category, where OCAtari's own first guess is none."""
     fields: tuple[str, ...] = ()
     fields_of: Callable[[Any, Box], dict[str, float]] = lambda thing, box: {}

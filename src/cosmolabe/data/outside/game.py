@@ -7,7 +7,7 @@ things are, the global numbers, and the frame that belongs to exactly this state
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import UInt8
@@ -40,6 +40,7 @@ REACH = 0.1
 """World heights a tick (our choice): an entity that is further off is another one."""
 
 
+@runtime_checkable
 class Session(Protocol):
     """One running environment."""
 
