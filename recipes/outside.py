@@ -35,6 +35,7 @@ BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 
 def main(
     games: tuple[str, ...] = GAMES,
+    models: tuple[str, ...] = MODELS,
     train_episodes: int = 96,
     test_episodes: int = 48,
     max_ticks: int = 240,
@@ -45,20 +46,16 @@ def main(
 ) -> None:
     """Fill the table, game by game."""
     tell = Console(stderr=True).print
-    for name in games:
-        done = {(row["game"], row["model"]) for row in _rows(out)}
-        if all((name, model) in done for model in MODELS):
-            continue
-        game, stores = outside_game(name, frameskip, max_ticks), {}
-        for split, count in (("train", train_episodes), ("test", test_episodes)):
-            folder = work / "stores" / f"{game.manifest.game}-{split}-{count}"
-            stores[split] = collect_outside(game, folder, count, split=split)
-        found = verdict(align(stores["train"]))
-        bed = lay_out(stores["test"], "test")
-        for model in MODELS:
-            if (name, model) in done:
+    for model in models:
+        for name in games:
+            if (name, model) in {(row["game"], row["model"]) for row in _rows(out)}:
                 continue
-            row = _cell(name, model, stores["train"], bed, work)
+            game, stores = outside_game(name, frameskip, max_ticks), {}
+            for split, count in (("train", train_episodes), ("test", test_episodes)):
+                folder = work / "stores" / f"{game.manifest.game}-{split}-{count}"
+                stores[split] = collect_outside(game, folder, count, split=split)
+            found = verdict(align(stores["train"]))
+            row = _cell(name, model, stores["train"], lay_out(stores["test"], "test"), work)
             row |= {"lag": found.best, "lag_why": found.why, "frameskip": frameskip}
             row |= {"train_episodes": train_episodes, "libraries": dict(game.libraries)}
             write_json(out, [*_rows(out), row])
@@ -116,7 +113,7 @@ def _show(rows: list[dict], page: Path) -> None:
         "| game | slots | action lag | model | steps | final | floor | difference (95 %) |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for row in rows:
+    for row in sorted(rows, key=lambda row: (GAMES.index(row["game"]), row["model"])):
         lag = "cannot tell" if row["lag"] is None else f"{row['lag']:+d}"
         lines.append(
             f"| {row['game']} | {row['slots']} | {lag} | {row['model']} | {row['steps']} | "

@@ -217,8 +217,9 @@ class _Reader:
         if name is not None and not self.bad:
             if frames[-1].action is not None:
                 self._complain(
-                    f"{where}, action: the last frame of episode '{name}' has an action; T states "
-                    f"have T - 1 actions, so it must be null"
+                    f"{where}, action: the last frame of episode '{name}' has an action: "
+                    f"{len(frames)} states and {len(frames)} actions; {len(frames)} states have "
+                    f"{len(frames) - 1} actions, one from each to the next, so it must be null"
                 )
             elif len(frames) < 2:
                 self._complain(f"{where}, episode: '{name}' has one frame; it needs two or more")

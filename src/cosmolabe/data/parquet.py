@@ -189,7 +189,10 @@ def _finish(
             t = int(np.argwhere(~np.isfinite(values))[0][0])
             raise ValueError(f"{where}, t {t}, {column}: a number that is not finite")
     if arrays["actions"][-1].any():
-        raise ValueError(f"{where}: the last row's action must be zero; T states, T - 1 actions")
+        raise ValueError(
+            f"{where}: {length} states and {length} actions; {length} states have {length - 1} "
+            f"actions, one from each to the next, so the last row's must be zero"
+        )
     episode = Episode(
         registry=manifest.registry(),
         **arrays,
