@@ -3,39 +3,43 @@
 A damaged episode replays a recorded one, the same seed, actions, look and luck, and from its
 onset one thing is wrong, by a size in [0, 1]. Its undamaged twin is the recorded episode itself,
 so the two are equal bit for bit before the onset and differ in that one thing after.
+
+Two families. `DYNAMICS` change the world or what is shown of it, as a broken simulator would
+(`damage_world`, `damage_shown`). `ROLLOUT` change the states of a finished episode or of a model's
+prediction, as world models go wrong (`damage_rollout`).
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 
 from cosmolabe.core.episode import Episode
 from cosmolabe.core.fields import ALIVE
+from cosmolabe.core.manifest import Manifest, Slot
 from cosmolabe.core.seeds import generator
-from cosmolabe.engine.game import HEAD, TERMINATED, Game
+from cosmolabe.engine.game import Game
 
-LONGEST_VANISH = 120  # ticks, at size 1
-LONGEST_DELAY = 30  # ticks, at size 1
-FARTHEST_TELEPORT = 0.5  # of the world, at size 1
-NEW_GRAVITY = 0.0004  # screens per tick per tick, at size 1, where the game has none
-EDGE = 0.03  # a moved entity keeps this far from the world's edge
-PACE = {"freeze": -1.0, "speed_jump": 1.5}
-"""How much of its motion an entity gains or loses at size 1."""
 PARAMETERS: dict[str, tuple[tuple[str, ...], float]] = {
     "gravity": (("gravity",), -1.0),
     "restitution": (("restitution", "bounce"), -0.8),
-    "friction": (("friction", "drag", "grip"), -0.9),
+    "friction": (("friction", "drag", "grip"), -1.0),
     "speed": (("speed", "power", "thrust"), 1.0),
 }
 """Which parameters a kind changes, by a word in their names, and by what share at size 1."""
 INVERSE = ("period",)
 """Words of parameters that are times for a step: a damage of `speed` divides them."""
-KINDS = (
-    *PARAMETERS, "ghosting", "wrong_action", "action_delay", *PACE, "teleport", "vanish",
-    "identity_swap",
+PACE = {"freeze": -1.0, "speed_jump": 1.5}
+"""How much of its motion an entity gains or loses at size 1."""
+PICTURES = ("size_change", "identity_swap")
+"""Kinds that show in pictures alone: neither how large nor who somebody looks is state."""
+DYNAMICS = (
+    *PARAMETERS, "gravity_turned", "ghosting", "wrong_action", "action_delay", *PACE, "teleport",
+    "vanish", "appear", "duplicate", "reversed_time", *PICTURES,
 )  # fmt: skip
+ROLLOUT = ("drift", "jitter", "smooth_noise", "lag", "mean_collapse")
+KINDS = (*DYNAMICS, *ROLLOUT)
 WORLD = ""
 """The entity of a damage that concerns the whole world."""
 
@@ -50,7 +54,8 @@ class Damage:
     onset: int
     """The first state that may differ."""
     entity: str = WORLD
-    """A slot's name; empty lets `seed` choose one that is alive at the onset."""
+    """A slot's name; empty means the whole world where the kind can hit it, else lets `seed` choose
+    one that is alive at the onset."""
     seed: int = 0
     schema: int = 1
 
@@ -63,6 +68,11 @@ class Damage:
             raise ValueError(f"the first state cannot be damaged; onset must be 1 or more, got "
                              f"{self.onset}")  # fmt: skip
 
+    @property
+    def family(self) -> str:
+        """`dynamics` or `rollout`."""
+        return "rollout" if self.kind in ROLLOUT else "dynamics"
+
 
 def applicable(game: Game) -> dict[str, tuple[str, ...]]:
     """For each kind the entities it can hit in this game, `WORLD` for all at once; or none."""
@@ -70,18 +80,31 @@ def applicable(game: Game) -> dict[str, tuple[str, ...]]:
     for column in game.columns:
         if column.slot is not None:
             columns.setdefault(column.slot, set()).add(column.field)
-    names = [slot.name for slot in game.manifest.slots]
+    slots = game.manifest.slots
     moving = sorted(s for s, f in columns.items() if {"vx", "x"} <= f or {"vy", "y"} <= f)
-    free = tuple(names[slot] for slot in moving if {"x", "y"} <= columns[slot])
+    placed = {slot for slot, fields in columns.items() if fields & {"x", "y"}}
+    mortal = {slot for slot, fields in columns.items() if "alive" in fields}
     everyone: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, (WORLD,))
     for kind in PARAMETERS:
-        everyone[kind] = (WORLD,) if _parameters(game, kind) else ()
-    everyone["ghosting"] = (WORLD,) if _ghosts(game) else ()
+        everyone[kind] = (WORLD,) if parameters_of(game, kind) else ()
+    if not turns_gravity(game):
+        everyone["gravity_turned"] = ()
+    everyone["ghosting"] = (WORLD,) if ghosts_of(game) else ()
     everyone["identity_swap"] = tuple(game.roles)
-    everyone["teleport"] = free
-    for kind in ("vanish", *PACE):
-        everyone[kind] = tuple(names[slot] for slot in moving)
-    return everyone
+    everyone["teleport"] = _names(slots, (s for s in moving if {"x", "y"} <= columns[s]))
+    everyone["vanish"] = everyone["size_change"] = _names(slots, moving)
+    everyone |= dict.fromkeys(PACE, _names(slots, moving))
+    everyone["appear"] = _names(slots, mortal)
+    several = Counter(_looks(slots[slot]) for slot in mortal & placed)
+    doubles = (slot for slot in mortal & placed if several[_looks(slots[slot])] > 1)
+    everyone["duplicate"] = _names(slots, doubles)
+    return everyone | in_rollouts(game.manifest)
+
+
+def in_rollouts(manifest: Manifest) -> dict[str, tuple[str, ...]]:
+    """The same of the kinds that need no game, only states: every prediction target."""
+    targets = tuple(slot.name for slot in manifest.slots if slot.mutable)
+    return dict.fromkeys(ROLLOUT, (WORLD, *targets))
 
 
 def with_entity(game: Game, true: Episode, damage: Damage) -> Damage:
@@ -95,41 +118,43 @@ def with_entity(game: Game, true: Episode, damage: Damage) -> Damage:
             f"'{damage.kind}' cannot hit '{damage.entity}' in {game.name}; it can hit "
             f"{list(choices)}"
         )
-    if damage.entity or choices == (WORLD,):
+    if damage.entity or WORLD in choices:
         return damage
     slots = {slot.name: row for row, slot in enumerate(game.manifest.slots)}
     alive = true.states[damage.onset, :, ALIVE] > 0.5
-    living = [name for name in choices if name not in slots or alive[slots[name]]] or list(choices)
-    pick = generator("damaged entity", damage.kind, damage.seed).integers(len(living))
-    return replace(damage, entity=living[pick])
+    fits = {name: _fits(game, alive, slots[name], damage.kind) for name in choices if name in slots}
+    able = [name for name in choices if fits.get(name, True)] or list(choices)
+    pick = generator("damaged entity", damage.kind, damage.seed).integers(len(able))
+    return replace(damage, entity=able[pick])
 
 
-def damaged_play(
-    game: Game, world: np.ndarray, log: np.ndarray, constants: np.ndarray, damage: Damage
-) -> Float[np.ndarray, "time public"]:
-    """Compact states of the damaged double; `world` stands at the start and is played on."""
-    public = np.zeros((len(log) + 1, game.num_public), np.float32)
-    public[0] = world[: game.num_public]
-    draws = generator("damage", damage.kind, damage.seed).random(len(log) + 1)
-    damaged = _damaged_constants(game, constants, damage)
-    hook = _hook(game, damage, draws)
-    length = 1
-    for t in range(1, len(log) + 1):
-        if world[TERMINATED] != 0:
-            break
-        on = t >= damage.onset
-        action = _action(game, log, t - 1, damage, draws[t]) if on else int(log[t - 1])
-        hurt = on and (damage.kind in PARAMETERS or draws[t] < damage.size)
-        before = world.copy()
-        game.step(world, action, damaged if hurt else constants)
-        if on and hook is not None and world[TERMINATED] == 0:
-            hook(before, world, t)
-        public[t] = world[: game.num_public]
-        length = t + 1
-    return public[:length]
+def _fits(game: Game, alive: np.ndarray, slot: int, kind: str) -> bool:
+    """Whether a kind has something to do to a slot: the living can vanish, the dead appear."""
+    if kind == "appear":
+        return not alive[slot]
+    if kind == "duplicate":
+        return bool(alive[slot]) and any(not alive[spare] for spare in alike(game.manifest, slot))
+    return bool(alive[slot])
 
 
-def _parameters(game: Game, kind: str) -> list[int]:
+def alike(manifest: Manifest, slot: int) -> list[int]:
+    """Other slots that hold the same thing: a rock of the same size, another barrel."""
+    mine = _looks(manifest.slots[slot])
+    return [
+        other for other, row in enumerate(manifest.slots) if other != slot and _looks(row) == mine
+    ]
+
+
+def _looks(slot: Slot) -> tuple:
+    return slot.kind, slot.shape, slot.radius, slot.half_width, slot.half_height
+
+
+def _names(slots: tuple[Slot, ...], chosen: Iterable[int]) -> tuple[str, ...]:
+    return tuple(slots[slot].name for slot in sorted(chosen))
+
+
+def parameters_of(game: Game, kind: str) -> list[int]:
+    """Places of the parameters that a kind changes."""
     words = PARAMETERS[kind][0]
     return [
         index
@@ -138,84 +163,15 @@ def _parameters(game: Game, kind: str) -> list[int]:
     ]
 
 
-def _ghosts(game: Game) -> list[int]:
+def ghosts_of(game: Game) -> list[int]:
+    """Places of the parameters that make things solid."""
     return [i for i, p in enumerate(game.parameters.values()) if p.unit.startswith("1 solid")]
 
 
-def _damaged_constants(game: Game, constants: np.ndarray, damage: Damage) -> np.ndarray:
-    changed = constants.copy()
-    if damage.kind == "ghosting":
-        changed[_ghosts(game)] = 0.0
-    if damage.kind in PARAMETERS:
-        share = PARAMETERS[damage.kind][1] * damage.size
-        for index in _parameters(game, damage.kind):
-            inverse = any(word in list(game.parameters)[index].split("_") for word in INVERSE)
-            changed[index] *= 1.0 / (1.0 + share) if inverse else 1.0 + share
-            if constants[index] == 0.0 and damage.kind == "gravity":
-                changed[index] = NEW_GRAVITY * damage.size
-    return changed
-
-
-def _action(game: Game, log: np.ndarray, tick: int, damage: Damage, draw: float) -> int:
-    if damage.kind == "action_delay":
-        return int(log[max(tick - round(LONGEST_DELAY * damage.size), 0)])
-    if damage.kind == "wrong_action" and draw < damage.size:
-        return (int(log[tick]) + 1) % len(game.actions)
-    return int(log[tick])
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """Where one coordinate of an entity stands in the world vector, and in what unit."""
-
-    at: int
-    scale: float
-    """Share of the world = world value x scale; not 1 where the game counts cells."""
-    wraps: bool
-
-    def move(self, world: np.ndarray, by: float) -> None:
-        """Move by a share of the world; whole cells where the game counts in cells."""
-        place = world[self.at] * self.scale + by
-        place = place % 1.0 if self.wraps else min(max(place, EDGE), 1.0 - EDGE)
-        if self.scale == 1.0:
-            world[self.at] = place
-        else:
-            world[self.at] += np.round((place - world[self.at] * self.scale) / self.scale)
-
-
-def _axes(game: Game, entity: str) -> list[_Axis]:
-    slot = [slot.name for slot in game.manifest.slots].index(entity)
-    wraps = {"x": game.manifest.wrap_x, "y": game.manifest.wrap_y}
-    return [
-        _Axis(HEAD + i, c.scale, wraps[c.field])
-        for i, c in enumerate(game.columns)
-        if c.slot == slot and c.field in wraps
-    ]
-
-
-def _hook(
-    game: Game, damage: Damage, draws: np.ndarray
-) -> Callable[[np.ndarray, np.ndarray, int], None] | None:
-    """What changes the world after a step; None where the damage works otherwise."""
-    if damage.size == 0 or damage.kind not in (*PACE, "teleport"):
-        return None
-    axes = _axes(game, damage.entity)
-
-    def change_pace(before: np.ndarray, world: np.ndarray, t: int) -> None:
-        for axis in axes:
-            moved = (world[axis.at] - before[axis.at]) * axis.scale
-            moved -= np.round(moved) if axis.wraps else 0.0
-            if moved == 0 or abs(moved) > 0.2:  # farther is no motion but a new place
-                continue
-            if axis.scale == 1.0:
-                axis.move(world, moved * PACE[damage.kind] * damage.size)
-            elif draws[t] < damage.size:  # a cell is gone or not gone, so size is a chance
-                axis.move(world, moved * np.sign(PACE[damage.kind]))
-
-    def teleport(_: np.ndarray, world: np.ndarray, t: int) -> None:
-        if t == damage.onset:
-            for axis in axes:
-                away = 1.0 if world[axis.at] * axis.scale < 0.5 else -1.0
-                axis.move(world, away * FARTHEST_TELEPORT * damage.size)
-
-    return teleport if damage.kind == "teleport" else change_pace
+def turns_gravity(game: Game) -> bool:
+    """Whether something falls in this game: what does not fall has no direction to fall in."""
+    return any(
+        game.parameters[name].default != 0.0
+        for name in game.parameters
+        if "gravity" in name.split("_")
+    )

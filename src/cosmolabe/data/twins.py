@@ -8,18 +8,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
-from cosmolabe.core.episode import Episode, rebuild_motion
-from cosmolabe.core.fields import ALIVE
+from cosmolabe.core.episode import Episode
 from cosmolabe.core.record import write_jsonl
 from cosmolabe.core.seeds import generator
-from cosmolabe.data.damage import (
-    KINDS,
-    LONGEST_VANISH,
-    Damage,
-    applicable,
-    damaged_play,
-    with_entity,
-)
+from cosmolabe.data.damage import KINDS, Damage, applicable, with_entity
+from cosmolabe.data.damage_rollout import hurt_episode
+from cosmolabe.data.damage_shown import SHOWN, resized, shown
+from cosmolabe.data.damage_world import damaged_play
 from cosmolabe.data.dense import dense
 from cosmolabe.data.folder import Number
 from cosmolabe.data.pack import PackedWriter
@@ -46,12 +41,17 @@ class Twins:
         return min(len(self.true), len(self.damaged))
 
     @property
+    def resizes(self) -> bool:
+        """Whether the double is drawn with one entity larger."""
+        return self.damage.kind == "size_change" and self.damage.size > 0
+
+    @property
     def first_difference(self) -> int | None:
         """The first state in which the double differs, or None where the damage met nothing.
 
         Ghosting through a wall shows only once something meets a wall.
         """
-        if self.swapped_frames:
+        if self.swapped_frames or self.resizes:
             return self.damage.onset
         length = len(self)
         differs = (self.true.states[:length] != self.damaged.states[:length]).any((1, 2))
@@ -74,9 +74,15 @@ def twins(store: ReplayStore, number: Number, damage: Damage) -> Twins:
         swapped = _swap(game, look, damage)
         frames = round(damage.size * (len(true) - damage.onset))
         return Twins(true, true, damage, look, swapped, frames)
+    if damage.kind == "size_change":
+        return Twins(true, true, damage, look)
+    if damage.kind in SHOWN:
+        return Twins(true, shown(true, game.manifest, damage), damage, look)
+    if damage.family == "rollout":
+        return Twins(true, hurt_episode(true, game.manifest, damage), damage, look)
     world = store.worlds(np.array([number]), np.zeros(1, np.int64))[0]
     public = damaged_play(game, world, log, store.constants, damage)
-    damaged = _double(game, public, true, damage)
+    damaged = _double(game, public, true)
     return Twins(true, damaged, damage, look)
 
 
@@ -95,6 +101,15 @@ def draw_twins(
         rows = [i for i, t in enumerate(chosen) if begin <= t < begin + pair.swapped_frames]
         states, numbers = pair.damaged.states[part][rows], pair.damaged.globals[part][rows]
         damaged[rows] = draw_frames(game, states, numbers, pair.swapped, size)
+    if pair.resizes:
+        rows = [i for i, t in enumerate(chosen) if t >= pair.damage.onset]
+        slot = [s.name for s in game.manifest.slots].index(pair.damage.entity)
+        states, numbers = pair.damaged.states[part][rows], pair.damaged.globals[part][rows]
+
+        def draw(some: np.ndarray) -> np.ndarray:
+            return draw_frames(game, some, numbers, pair.appearance, size)
+
+        damaged[rows] = resized(draw, states, slot, pair.damage.size)
     return true, damaged
 
 
@@ -142,13 +157,8 @@ def effects(
     return rows
 
 
-def _double(game: Game, public: np.ndarray, true: Episode, damage: Damage) -> Episode:
+def _double(game: Game, public: np.ndarray, true: Episode) -> Episode:
     states, numbers, terminal = dense(game, public)
-    if damage.kind == "vanish":
-        slot = [s.name for s in game.manifest.slots].index(damage.entity)
-        end = damage.onset + round(LONGEST_VANISH * damage.size)
-        states[damage.onset : end, slot, ALIVE] = 0
-        states = rebuild_motion(states, game.manifest)
     actions = true.actions[: len(public)].copy()
     actions[-1] = 0
     return Episode(true.registry, states, actions, numbers, terminal, truncated=not terminal[-1])
