@@ -85,7 +85,8 @@ def _way_to_the_next_goal(view: View) -> np.ndarray:
 SHAPING: dict[str, tuple[Term, ...]] = {
     "asteroids": (_points(0.02), LIFE),
     "breakout": (_points(0.2), LIFE, Term("returns", 0.3, _global("combo"), gains_only=True)),
-    "frogger": (_points(0.02), LIFE),
+    # A whole life for a hop's risk teaches the frog to stay where it is.
+    "frogger": (_points(0.05), Term("lives", 0.3, _head(LIVES))),
     "kong": (
         _points(0.005),
         LIFE,
