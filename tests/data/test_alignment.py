@@ -1,5 +1,6 @@
 """Lags of actions and frames are found exactly; where nothing shows, none is claimed."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from cosmolabe.data.alignment import (
     verdict,
 )
 from cosmolabe.data.collect import collect
+from cosmolabe.data.envelopes import export_envelopes, import_envelopes
 from cosmolabe.data.frame_alignment import agreement, verdict_of
 from cosmolabe.data.pack import PackedWriter, pack_store
 
@@ -156,3 +158,15 @@ def test_pictures_that_never_change_leave_it_open():
     )  # fmt: skip
     rows = [agreement(manifest, episode, np.zeros((30, 32, 32, 3), np.uint8)).mean(0)] * 3
     assert verdict_of(np.array(rows), 3, 0).best is None
+
+
+def test_as_many_actions_as_states_are_refused_with_both_counts(stores, tmp_path):
+    export_envelopes(stores["pong"], tmp_path / "handed", limit=1)
+    path = tmp_path / "handed" / "envelopes.jsonl"
+    lines = path.read_text().splitlines()
+    last = json.loads(lines[-1])
+    last["action"] = dict.fromkeys(stores["pong"].manifest.actions, 0)
+    path.write_text("\n".join([*lines[:-1], json.dumps(last)]) + "\n")
+    count = len(lines)
+    with pytest.raises(ValueError, match=f"{count} states and {count} actions.*{count - 1}"):
+        import_envelopes(path.parent, tmp_path / "store")
