@@ -69,7 +69,9 @@ def _cell(name, model, learn, bed, work) -> dict:
     config = TrainConfig(steps=STEPS.get(name, 200), seed=0)
     config = TrainConfig(**{**vars(config), **part.recipe, "steps": config.steps, "seed": 0})
     cell = f"{learn.manifest.game}-{model}"
-    done = train(world, learn, config, work / "checkpoints" / cell)
+    folder = work / "checkpoints" / cell
+    begun = (folder / "training.json").exists()
+    done = train(world, learn, config, folder, resume=begun)
     if done.interrupted:
         raise KeyboardInterrupt
     judged = judge_model(world, bed.store, bed=bed)

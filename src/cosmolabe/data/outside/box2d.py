@@ -27,9 +27,9 @@ def game(name: str, frameskip: int, max_ticks: int) -> OutsideGame:
         raise ValueError(f"no outside game 'box2d/{name}'; have {list(NAMES)}")
     _gymnasium()
     families = (
-        Family(_slot("lander", "player", 14, 14), tracked=False),
-        Family(_slot("leg", "segment", 2, 8), count=2, tracked=False),
-        Family(_slot("pad", "goal", 60, 2), tracked=False),
+        Family(_slot("lander", "player", 14.0, 14.0), tracked=False),
+        Family(_slot("leg", "segment", 2.0, 8.0), count=2, tracked=False),
+        Family(_slot("pad", "goal", 60.0, 2.0), tracked=False),
     )
     manifest = Manifest(
         game="box2d-lunarlander",
