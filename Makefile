@@ -28,8 +28,10 @@ demo: setup
 test: setup
 	@$(BIN)/python -m pytest -q --ignore=tests/slow
 
-# What needs the heavier extras; each file skips, and says so, where its own is not installed.
+# What needs the heavier extras. Some are installed here; a file whose own is not there skips, and
+# says so.
 slow: setup
+	@$(BIN)/pip install -q --disable-pip-version-check --group slow
 	@$(BIN)/python -m pytest -q -rs tests/slow
 
 lint: setup

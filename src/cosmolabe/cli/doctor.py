@@ -18,6 +18,10 @@ EXTRAS = {
     "atari": (("ale-py", "ocatari"), "collect Atari games (then: pip install --no-deps ocatari)"),
     "mujoco": (("mujoco", "imageio"), "collect MuJoCo bodies"),
     "box2d": (("box2d", "pygame-ce"), "collect Lunar Lander"),
+    "datasets": (("datasets",), "hand stores out as Hugging Face datasets"),
+    "zarr": (("zarr",), "hand stores out as Zarr v3"),
+    "minari": (("minari", "h5py"), "hand stores out as Minari datasets"),
+    "ray": (("ray",), "spread collect, judge and the table of models over machines"),
 }
 """Extra: (distributions it installs, what it is for)."""
 CORE = (

@@ -1,36 +1,39 @@
-"""Hand a store's episodes out: envelopes, Parquet, video, or a packed store."""
+"""Hand a store's episodes out: envelopes, tables, video, or other people's formats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from tyro.conf import Positional, arg
+from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from cosmolabe.cli._verb import Answer, Verb, progress
+
+Form = Literal["envelopes", "parquet", "video", "packed", "datasets", "zarr", "minari", "lerobot"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Export(Verb):
-    """Hand a store's episodes out: envelopes, Parquet, video, or a packed store.
+    """Hand a store's episodes out: envelopes, tables, video, or other people's formats.
 
     `envelopes` are JSON lines with a manifest; `parquet` is one file a split, a row a frame;
     `video` is an mp4 an episode with its actions beside it as JSON; `packed` is a store that needs
-    no engine of ours.
+    no engine of ours. `datasets` (Hugging Face), `zarr` (v3) and `minari` need the extra of their
+    name; `lerobot` is a LeRobotDataset v3.0 folder.
     """
 
     store: Positional[Path]
     """Folder of the store."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder to write."""
-    form: Annotated[Literal["envelopes", "parquet", "video", "packed"], arg(name="as")] = (
-        "envelopes"
-    )
+    form: Annotated[Form, arg(name="as")] = "envelopes"
     """Which form."""
     split: str | None = None
     """One split only (not for packed)."""
     limit: int | None = None
-    """At most so many episodes, of each split for Parquet (not for packed)."""
+    """At most so many episodes, of each split but for envelopes and video (not for packed)."""
+    pictures: FlagCreatePairsOff[bool] = False
+    """Draw the frames too (lerobot; extra `video`)."""
     size: int = 224
     """Height of a video in pixels."""
     frames: int | None = None
@@ -50,7 +53,13 @@ class Export(Verb):
             "parquet": self._parquet,
             "video": self._video,
             "packed": self._packed,
+            "datasets": self._datasets,
+            "zarr": self._zarr,
+            "minari": self._minari,
+            "lerobot": self._lerobot,
         }
+        if self.pictures and self.form != "lerobot":
+            raise ValueError("--pictures is for lerobot; `--as video` draws one file an episode")
         frames = forms[self.form](store)
         data = {"folder": self.out, "as": self.form, "frames": frames}
         return Answer(data, f"{self.out}: {frames} frames of {store.game} as {self.form}")
@@ -87,6 +96,38 @@ class Export(Verb):
         if self.split is not None or self.limit is not None:
             raise ValueError("a packed store holds all episodes; leave out --split and --limit")
         return int(pack_store(store, self.out).lengths.sum())
+
+    def _datasets(self, store: Any) -> int:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.data.huggingface import export_datasets
+
+        with progress("writing splits") as tell:
+            return export_datasets(store, self.out, self.split, self.limit, tell)
+
+    def _zarr(self, store: Any) -> int:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.data.zarr_export import export_zarr
+
+        with progress("writing episodes") as tell:
+            return export_zarr(store, self.out, self.split, self.limit, tell)
+
+    def _minari(self, store: Any) -> int:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.data.minari_export import export_minari
+
+        with progress("writing episodes") as tell:
+            return export_minari(store, self.out, self.split, self.limit, tell)
+
+    def _lerobot(self, store: Any) -> int:  # noqa: ANN401 - a Store, loaded lazily
+        from cosmolabe.data.lerobot.writing import export_lerobot
+
+        with progress("writing episodes") as tell:
+            return export_lerobot(
+                store,
+                self.out,
+                self.split,
+                self.limit,
+                pictures=self.pictures,
+                size=self.size,
+                progress=tell,
+            )
 
 
 VERB = Export

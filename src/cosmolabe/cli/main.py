@@ -28,6 +28,10 @@ EXTRAS = {
     "altair": "report",
     "vl_convert": "report",
     "pygame": "play",
+    "datasets": "datasets",
+    "zarr": "zarr",
+    "minari": "minari",
+    "ray": "ray",
 }
 """Which extra brings a missing library."""
 

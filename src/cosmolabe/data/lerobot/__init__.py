@@ -1,0 +1,1 @@
+"""The LeRobotDataset v3.0 folder, written and read with pyarrow alone (and PyAV for its videos)."""
