@@ -13,7 +13,17 @@ from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.data.store import Store
 from cosmolabe.data.windows import evaluation_windows
 from cosmolabe.judges.state import FLOORS as TRIVIAL
-from cosmolabe.judges.state import JUDGE, StateProtocol, WindowScores, digest_of, score
+from cosmolabe.judges.state import (
+    JUDGE,
+    StateProtocol,
+    WindowScores,
+    digest_of,
+    every_of,
+    score,
+    shown_context,
+    thinned,
+    ticks_of,
+)
 
 FLOORS = tuple(model.name for model in TRIVIAL)
 """Names of the trivial models; the better one is the floor."""
@@ -56,7 +66,7 @@ def lay_out(
     """Draw the windows and measure floors and ceiling on them; `horizon` looks further ahead."""
     chosen = JUDGE.protocol(protocol) if isinstance(protocol, str) else protocol
     steps = max(chosen.horizon, horizon or 0)
-    length = chosen.window + steps
+    length = ticks_of(chosen, steps)
     episodes, starts, skipped = evaluation_windows(
         store, split, length, num_episodes, per_episode, seed
     )
@@ -65,7 +75,7 @@ def lay_out(
             f"all {len(skipped)} episodes drawn from split '{split}' of {store.game} are shorter "
             f"than {length} states; collect longer ones or ask for a shorter horizon"
         )
-    windows = store.windows(episodes, starts, length)
+    windows = thinned(store.windows(episodes, starts, length), chosen)
     floors = {model.name: play(model, windows, chosen)[0] for model in TRIVIAL}
     return Bed(
         store=store,
@@ -89,7 +99,7 @@ def play(
     chunk: int = CHUNK,
 ) -> tuple[WindowScores, Prediction]:
     """Let a model imagine the windows and score it."""
-    prediction, why = imagine(model, windows.context(protocol.window), seed, chunk)
+    prediction, why = imagine(model, shown_context(windows, protocol), seed, chunk)
     first = None
     if protocol.teacher_forced_first:
         first, more = imagine_single_steps(model, windows, protocol.window, seed, chunk)
@@ -98,7 +108,8 @@ def play(
 
 
 def _ceiling(store: Store, windows: Windows, protocol: StateProtocol, steps: int) -> WindowScores:
-    now = windows.starts + protocol.window - 1
+    every = every_of(protocol)
+    now = windows.starts + (protocol.window - 1) * every
     scores = []
     for stream in range(NUM_STREAMS):
         first = None
@@ -106,9 +117,16 @@ def _ceiling(store: Store, windows: Windows, protocol: StateProtocol, steps: int
             first = join_steps(
                 [simulated(store, windows.episodes, now + step, 1, stream) for step in range(steps)]
             )
-        future = simulated(store, windows.episodes, now, steps, stream)
+        future = _each(simulated(store, windows.episodes, now, steps * every, stream), every)
         scores.append(score(windows, future, protocol, (), first))
     return _mean(scores)
+
+
+def _each(prediction: Prediction, every: int) -> Prediction:
+    part = slice(every - 1, None, every)
+    return Prediction(
+        prediction.states[:, part], prediction.globals[:, part], prediction.terminal[:, part]
+    )
 
 
 def _mean(scores: Sequence[WindowScores]) -> WindowScores:

@@ -8,7 +8,7 @@ import numpy as np
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
 from cosmolabe.data.rollouts import Rollout, stack
-from cosmolabe.judges.state.protocol import PROTOCOLS, StateProtocol
+from cosmolabe.judges.state.protocol import PROTOCOLS, RobustProtocol, StateProtocol
 from cosmolabe.judges.state.readings import readings_of
 from cosmolabe.judges.state.scoring import digest_of, score
 from cosmolabe.models.constant_velocity import ConstantVelocity
@@ -29,6 +29,11 @@ def judge(
         raise ValueError(
             f"{protocol} scores step 1 from true states at every step, which a finished rollout "
             "does not hold; judge the model itself, or use state/1"
+        )
+    if isinstance(chosen, RobustProtocol):
+        raise ValueError(
+            f"{protocol} corrupts what a model is shown, and a finished rollout has been shown "
+            "what it was; judge the model itself, or use state/1"
         )
     readings, rows = [], []
     for (game, model), group in _groups(rollouts).items():

@@ -1,4 +1,8 @@
-"""The two protocols of the state judge; docs/judges/state.md says why each choice differs."""
+"""The protocols of the state judge; docs/judges/state.md says why each choice differs.
+
+Two ways to score, and five variants of ours in which a model is shown less, or worse, than the
+truth (AutoWorldModel-Bench names them as future work; the sizes are ours).
+"""
 
 from dataclasses import dataclass
 
@@ -38,8 +42,44 @@ class StateProtocol:
         return fingerprint(self)
 
 
-PROTOCOLS = {
-    "state/1": StateProtocol(),
+@dataclass(frozen=True)
+class RobustProtocol(StateProtocol):
+    """`state/1` with a corrupted context (see `robust`); the truth that is scored stays clean."""
+
+    noise: float = 0.0
+    """Standard deviation added to positions on each axis, shares of the world."""
+    masked: float = 0.0
+    """Chance of each game field to read 0 throughout a context."""
+    missing: float = 0.0
+    """Chance of each entity to be shown dead for `missing_states` states in a row."""
+    missing_states: int = 4
+    every: int = 1
+    """Context and imagined states are so many ticks apart."""
+    reach: float = 0.0
+    """Entities farther than this from the controllable one, on either axis, are shown dead; shares
+    of the world, 0 shows all."""
+    corruption_seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("noise", "masked", "missing", "reach"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is in [0, 1]; got {getattr(self, name)}")
+        if self.every < 1:
+            raise ValueError(f"every counts ticks, 1 or more; got {self.every}")
+        if not 1 <= self.missing_states <= self.window:
+            raise ValueError(
+                f"missing_states is 1 to {self.window}, the states shown; got {self.missing_states}"
+            )
+
+    @property
+    def variant(self) -> str:
+        """What is done to the context, in a word: the part of the name after the plus."""
+        return self.name.partition("+")[2]
+
+
+CLEAN = "state/1"
+PROTOCOLS: dict[str, StateProtocol] = {
+    CLEAN: StateProtocol(),
     "state/awm-1": StateProtocol(
         name="state/awm-1",
         wrap_aware=False,
@@ -48,3 +88,15 @@ PROTOCOLS = {
         pooled=True,
     ),
 }
+ROBUST = {
+    protocol.name: protocol
+    for protocol in (
+        RobustProtocol(name=f"{CLEAN}+noise", noise=0.01),
+        RobustProtocol(name=f"{CLEAN}+masked", masked=1.0),
+        RobustProtocol(name=f"{CLEAN}+missing", missing=0.5),
+        RobustProtocol(name=f"{CLEAN}+skip2", every=2),
+        RobustProtocol(name=f"{CLEAN}+partial", reach=0.3),
+    )
+}
+"""The robustness variants by name."""
+PROTOCOLS |= ROBUST
