@@ -1,6 +1,6 @@
 """Train a game's player by reinforcement, measure it, and keep it in the package.
 
-    python recipes/players.py pong --algorithm ppo --steps 1500000 --seed 0
+    python recipes/players.py pong --algorithm ppo --steps 300000 --seed 0
 
 Needs `pip install 'cosmolabe[rl]'`. Writes src/cosmolabe/data/policies/pong.npz and pong.json,
 which `cosmolabe collect pong --players rl` plays without torch. docs/data/players.md tells more.
@@ -22,16 +22,29 @@ from cosmolabe.nets.practice import measure
 def main(
     game: tyro.conf.Positional[str],
     algorithm: Literal["ppo", "dqn"] = "ppo",
-    steps: int = 1_500_000,
+    steps: int = 300_000,
     seed: int = 0,
     discount: float = 0.99,
+    rollout: int = 64,
+    batch: int = 512,
+    passes: int = 6,
     out: Path = FOLDER,
 ) -> None:
-    """Train on `steps` decisions, all worlds together; the files of an earlier player go."""
+    """Train on `steps` decisions, all worlds together; the files of an earlier player go.
+
+    PPO learns from `rollout` decisions a world at a time, in batches of `batch`, `passes` times.
+    """
     from cosmolabe.nets.reinforce import LearnConfig, learn
 
     part = parts.load("games", game)
-    config = LearnConfig(algorithm=algorithm, steps=steps, seed=seed, discount=discount)
+    given = {"n_steps": rollout, "batch_size": batch, "n_epochs": passes}
+    config = LearnConfig(
+        algorithm=algorithm,
+        steps=steps,
+        seed=seed,
+        discount=discount,
+        settings=given if algorithm == "ppo" else {},
+    )
     with progress(f"{algorithm} learns {game}") as tell:
         policy, _ = learn(part, config, tell)
     measured = measure(part, policy, player_named("rl").randomness)
