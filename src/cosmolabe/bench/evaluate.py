@@ -1,6 +1,7 @@
 """Judges a world model on a store: `judge_model(model, store)`, then `write_run`."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,7 @@ from cosmolabe.bench.bed import NUM_EPISODES, Bed, lay_out, play
 from cosmolabe.bench.driving import CHUNK
 from cosmolabe.bench.judgement import Judgement
 from cosmolabe.bench.pictures import can_draw, clips_to_show, picture_readings
+from cosmolabe.bench.planning.judging import USUAL, can_plan, judge_planning, lay_out_planning
 from cosmolabe.bench.readings import (
     curves_of,
     finals_of,
@@ -22,6 +24,7 @@ from cosmolabe.bench.readings import (
     shared_by,
     side_readings,
 )
+from cosmolabe.bench.robust import judge_robustness
 from cosmolabe.bench.scenario_judging import (
     judge_scenarios,
     knows_scenarios,
@@ -34,7 +37,7 @@ from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import Record, write_json, write_jsonl, write_readings
 from cosmolabe.core.rollout import WorldModel
 from cosmolabe.data.store import Store
-from cosmolabe.judges.state import WindowScores
+from cosmolabe.judges.state import ROBUST, WindowScores
 
 LONG = "_long"
 """Suffix of the measures of a look beyond the protocol's horizon, on windows of their own."""
@@ -55,15 +58,19 @@ def judge_model(
     num_pictures: int = 32,
     num_clips: int = 6,
     scenarios: int = 0,
+    plan: int = 0,
     bed: Bed | None = None,
+    robust: Sequence[Bed] = (),
     command: str = "judge",
 ) -> Judgement:
     """The model's report card.
 
     `curve_horizon` (to 100, say) adds a longer curve; `gap_split` ("val") adds how much better
     the model is there; `scenarios` adds the game's scenarios from so many starts each, where it has
-    any; `bed` re-uses windows, floors and ceiling for several models. A model that fails on a
-    window scores 0 there and is named in the clips; nothing it does is raised.
+    any; `plan` adds what plans made inside the model bring in so many true games; `robust` holds beds of
+    `variant_beds`, for what the model loses under them; `bed` re-uses
+    windows, floors and ceiling for several models. A model that fails on a window scores 0 there
+    and is named in the clips; nothing it does is raised.
     """
     if num_pictures < 0 or num_clips < 0:
         raise ValueError(
@@ -93,18 +100,30 @@ def judge_model(
             readings += picture_readings(prediction, bed, num_pictures, shared)
         media = clips_to_show(prediction, bed, scores, num_clips) if num_clips else {}
     rows: list[dict[str, Any]] = []
-    scenarios = scenarios if knows_scenarios(bed) else 0
+    clean = bed.protocol.name not in ROBUST  # scenarios are told as they are
+    scenarios = scenarios if clean and knows_scenarios(bed) else 0
     if scenarios:
         trial = lay_out_scenarios(bed.game, scenarios, bed.protocol)
         judged = judge_scenarios(model, trial, seed)
         readings += judged.readings
         rows = judged.rows
         media |= worst_scene(judged, trial) if num_clips else {}
+    planning = []
+    if plan and can_plan(bed.store.manifest):
+        planned = judge_planning(
+            model, lay_out_planning(bed.game, replace(USUAL, episodes=plan, seed=seed))
+        )
+        readings += planned.readings
+        planning = [planned.row]
+    shaken = judge_robustness(model, bed, scores, robust, seed, chunk) if robust else None
+    if shaken:
+        readings += shaken.readings
     config = {
         "model": model.name,
         "chunk": chunk,
         "model_seconds": seconds,
         "scenario_seeds": scenarios,
+        "planning_episodes": plan if planning else 0,
     }
     return Judgement(
         game=bed.game,
@@ -119,6 +138,8 @@ def judge_model(
         prediction=prediction,
         media=media,
         scenarios=rows,
+        robust=shaken.rows if shaken else [],
+        planning=planning,
     )
 
 
@@ -137,6 +158,10 @@ def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
     write_json(folder / "kinds.json", [row for j in judgements for row in j.kinds])
     if any(j.scenarios for j in judgements):
         write_json(folder / "scenarios.json", [row for j in judgements for row in j.scenarios])
+    if any(j.planning for j in judgements):
+        write_json(folder / "planning.json", [row for j in judgements for row in j.planning])
+    if any(j.robust for j in judgements):
+        write_json(folder / "robust.json", [row for j in judgements for row in j.robust])
     write_jsonl(folder / "clips.jsonl", [row for j in judgements for row in j.clips])
     (folder / "media").mkdir(parents=True, exist_ok=True)
     for judgement in judgements:

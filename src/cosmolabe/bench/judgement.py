@@ -31,6 +31,10 @@ class Judgement:
     """Name to {true, imagined, fps, caption}."""
     scenarios: list[dict[str, Any]] = field(default_factory=list)
     """One row per rule of each scenario; see `bench.scenario_judging`."""
+    robust: list[dict[str, Any]] = field(default_factory=list)
+    """One row per robustness protocol; see `bench.robust`."""
+    planning: list[dict[str, Any]] = field(default_factory=list)
+    """What plans made inside the model bring; see `bench.planning.judging`."""
 
     def reading(self, metric: str, horizon: int | None = None) -> Reading:
         """The reading of that name; refused with the names there are."""

@@ -30,7 +30,8 @@ class Judge(Verb):
     split: str = "test"
     """Split the windows are drawn from."""
     protocol: str = "state/1"
-    """Protocol of the state judge: state/1 or state/awm-1."""
+    """Protocol of the state judge: state/1, state/awm-1, or state/1+noise, +masked, +missing, +skip2
+    or +partial, which corrupt what the model is shown."""
     episodes: Annotated[int, arg(aliases=["-n"])] = 256
     """Episodes drawn, at most."""
     per_episode: int = 1
@@ -45,6 +46,11 @@ class Judge(Verb):
     """Clips to show in the report."""
     scenarios: int = 8
     """Starts of each scenario, where the game has any; 0 leaves scenarios out."""
+    plan: int = 0
+    """True games played by plans made inside the model (8, say; minutes a model); 0 leaves this
+    out."""
+    robust: FlagCreatePairsOff[bool] = False
+    """Adds what the model loses under each robustness protocol."""
     trust: FlagCreatePairsOff[bool] = False
     """Run the user's own Python named by --model."""
     report: bool = True
@@ -77,6 +83,7 @@ class Judge(Verb):
     def _judge_models(self) -> list[Any]:
         from cosmolabe.bench.bed import lay_out
         from cosmolabe.bench.evaluate import judge_model, write_runs
+        from cosmolabe.bench.robust import variant_beds
         from cosmolabe.cli._models import open_model
         from cosmolabe.data.store import open_store
 
@@ -95,6 +102,8 @@ class Judge(Verb):
                     per_episode=self.per_episode,
                     seed=self.seed,
                 )
+                drawn = {"num_episodes": self.episodes, "per_episode": self.per_episode}
+                beds = variant_beds(bed, **drawn, seed=self.seed) if self.robust else []
                 for model in models:
                     tell(len(judgements), total)
                     judgements.append(
@@ -107,7 +116,9 @@ class Judge(Verb):
                             gap_split=self.gap,
                             num_clips=self.clips,
                             scenarios=self.scenarios,
+                            plan=self.plan,
                             bed=bed,
+                            robust=beds,
                         )
                     )
         clear(self.out)
@@ -140,7 +151,7 @@ class Judge(Verb):
 
 OURS = (
     "readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json",
-    "scenarios.json",
+    "scenarios.json", "robust.json", "planning.json",
     "report.html", "report.json", "report.parquet", "readings.parquet",
 )  # fmt: skip
 """What a run folder holds, besides media/."""

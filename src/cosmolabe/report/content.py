@@ -13,8 +13,12 @@ SHOWN_HORIZONS = (1, 2, 5, 10, 20, 50, 100)
 MOST_NAMED = 100
 """Skipped inputs named one by one in the page; clips.jsonl and report.json name all."""
 EXTREMES = 5
-BESIDE = ("scenario_score", "scenario_score_sticky", "reaction")
+BESIDE = (
+    "scenario_score", "scenario_score_sticky", "reaction", "planning_return", "planning_score",
+)  # fmt: skip
 """Readings with floor and ceiling that stand in the tables, without a needle of their own."""
+ROBUST = "final_"
+"""Begins the names of the final scores under a corrupted context, which stand beside too."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,10 @@ def headlines(readings: list[Reading]) -> list[Reading]:
     known = [
         r
         for r in whole
-        if math.isfinite(r.floor) and math.isfinite(r.ceiling) and r.metric not in BESIDE
+        if math.isfinite(r.floor)
+        and math.isfinite(r.ceiling)
+        and r.metric not in BESIDE
+        and not r.metric.startswith(ROBUST)
     ]
     return known or whole[:4] or readings[:4]
 
@@ -147,6 +154,20 @@ def scenario_table(rows: list[Row]) -> list[ScenarioRow]:
     return [table[index] for index in ranked]
 
 
+def robust_table(rows: list[Row]) -> list[Row]:
+    """Rows of robust.json as the page shows them; what is no number there is missing here."""
+    texts, numbers = (
+        ("game", "model", "variant"),
+        ("value", "floor", "ceiling", "loss", "low", "high"),
+    )
+    return [
+        {name: str(row.get(name)) for name in texts}
+        | {name: number(row.get(name)) for name in numbers}
+        | {"n": whole(row.get("n"))}
+        for row in rows
+    ]
+
+
 def _scenario(key: tuple[str, str, str], rows: list[Row]) -> ScenarioRow:
     first = rows[0]
     rules: list[Row] = [
@@ -166,6 +187,75 @@ def _scenario(key: tuple[str, str, str], rows: list[Row]) -> ScenarioRow:
         first.get("needs_memory") is True,
         *(number(first.get(name)) for name in ("score", "floor", "ceiling", "sticky", "reaction")),
         tuple(rules),
+    )
+
+
+@dataclass(frozen=True)
+class PlanningRow:
+    """What plans made inside a model bring in the true game."""
+
+    game: str
+    model: str
+    planner: str
+    horizon: float
+    value: float
+    low: float
+    high: float
+    random: float
+    heuristic: float
+    true: float
+    share: float
+    share_low: float
+    share_high: float
+    ranks: float
+    top_quarter: float
+    optimism: float
+    state_score: float
+    state_score_still: float
+    parts: tuple[Row, ...]
+    """{part, ranks, stakes}."""
+    mechanism: str
+
+
+def planning_table(rows: list[Row]) -> list[PlanningRow]:
+    """Rows of planning.json with their diagnosis."""
+    return [_planned(row) for row in rows]
+
+
+def _planned(row: Row) -> PlanningRow:
+    found = row.get("diagnosis")
+    found = found if isinstance(found, dict) else {}
+    listed = found.get("parts")
+    listed = [p for p in listed if isinstance(p, dict)] if isinstance(listed, list) else []
+    parts: list[Row] = [
+        {
+            "part": str(part.get("part", "")),
+            "ranks": number(part.get("ranks")),
+            "stakes": number(part.get("stakes")),
+        }
+        for part in listed
+    ]
+    return PlanningRow(
+        game=str(row.get("game")),
+        model=str(row.get("model")),
+        planner=str(row.get("planner")),
+        horizon=number(row.get("horizon")),
+        value=number(row.get("return")),
+        low=number(row.get("low")),
+        high=number(row.get("high")),
+        random=number(row.get("return_random")),
+        heuristic=number(row.get("return_heuristic")),
+        true=number(row.get("return_true")),
+        share=number(row.get("share")),
+        share_low=number(row.get("share_low")),
+        share_high=number(row.get("share_high")),
+        ranks=number(found.get("ranks")),
+        top_quarter=number(found.get("top_quarter")),
+        optimism=number(found.get("optimism")),
+        state_score=number(found.get("state_score")),
+        state_score_still=number(found.get("state_score_still")),
+        parts=tuple(parts),
+        mechanism=str(row.get("mechanism") or ""),
     )
 
 
@@ -210,7 +300,9 @@ def content(run: Run) -> Row:
         "readings": [asdict(r) for r in run.readings],
         "curves": run.curves,
         "kinds": {"horizons": horizons, "rows": [asdict(k) for k in kinds]},
+        "robust": robust_table(run.robust),
         "scenarios": [asdict(row) | {"kept": row.kept} for row in scenario_table(run.scenarios)],
+        "planning": [asdict(row) for row in planning_table(run.planning)],
         "windows": {
             "judged": len(run.windows) - len(run.skipped),
             "lowest": lowest,

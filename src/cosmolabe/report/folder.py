@@ -43,6 +43,10 @@ class Run:
     kinds: list[Row] = field(default_factory=list)
     scenarios: list[Row] = field(default_factory=list)
     """One row per rule of each scenario."""
+    robust: list[Row] = field(default_factory=list)
+    """One row per robustness protocol."""
+    planning: list[Row] = field(default_factory=list)
+    """One row per model that was planned with."""
     clips: list[Clip] = field(default_factory=list)
 
     @property
@@ -69,6 +73,8 @@ def read_run(folder: Path) -> Run:
         curves=_rows(folder / "curves.json"),
         kinds=_rows(folder / "kinds.json"),
         scenarios=_rows(folder / "scenarios.json"),
+        robust=_rows(folder / "robust.json"),
+        planning=_rows(folder / "planning.json"),
         clips=[_clip(path) for path in sorted((folder / "media").glob("*.npz"))],
     )
 

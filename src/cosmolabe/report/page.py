@@ -34,6 +34,8 @@ def write_report(folder: Path) -> Path:
             "horizons": horizons,
             "kinds": kinds,
             "scenarios": content.scenario_table(run.scenarios),
+            "robust": content.robust_table(run.robust),
+            "planning": content.planning_table(run.planning),
             "lowest": lowest,
             "highest": highest,
             "reasons": content.reasons(run.skipped),

@@ -1,0 +1,133 @@
+"""Plan inside trained models, play in the true game, and publish the table.
+
+    python recipes/planning.py --threads 1 --only pong relational
+
+Appends to docs/tables/planning.json and skips what is there already; the recipe is stored in
+docs/tables/recipes before the first cell. docs/planning.md shows the rows to people.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.console import Console
+
+from cosmolabe.bench.planning_table import PlanRecipe, fill
+from cosmolabe.core.record import read_json
+
+HERE = Path(__file__).resolve().parents[1]
+HEAD = """# Planning inside a model
+
+What is a world model good for? Here: a planner (model predictive control) imagines candidates
+inside the model, plays the best in the **true** game, and plans again. Written by
+`python recipes/planning.py` from [planning.json](tables/planning.json); the recipe stands in
+[recipes](tables/recipes/{recipe}.json), stored before its first run.
+
+- **Episodes**: {episodes} moments that the heuristic player reached, played on for {ticks} ticks;
+  the same for everybody. A plan: {decisions} decisions of {hold} ticks ({horizon} ticks),
+  {rounds} rounds of {candidates} candidates, made anew every {replan} ticks.
+- **Return**: points, lives and progress as players practise with them (`nets/shaping.py`), read
+  from the true states; inside a plan the same function reads the imagined ones. Score: points.
+- **Floor and ceiling**: the random player; the same planner with the true rules under *other* luck
+  (the mean of {streams}), so it is no clairvoyant. *Clairvoyant* knows the luck too.
+- **Share**: (model − random) ÷ (true simulator − random), with its 95 % interval over episodes
+  drawn again. A dash: the ceiling is not told apart from the floor.
+- `cosmolabe judge STORE --model MODEL --plan 8` measures the same for any model.
+"""
+DIAGNOSIS = """
+## Which mechanism fails
+
+At some moments the first round's candidates were played in the true game too. *Ranks*: Spearman
+correlation of imagined and true returns of the same candidates, and of its parts (a dash: that part
+was never at stake). *Top quarter*: how often the model's favourite is truly among the best quarter.
+*Optimism*: imagined less true return of the favourite. *States*: composite of `state/1` at the end
+of the plan, from just these moments; beside it, of states that stay as they are.
+
+| game | model | planner | ranks | score | lives | progress | top | optimism | states | still | |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+"""
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """The rows as a page."""
+    text = []
+    for name in dict.fromkeys(row["recipe_name"] for row in rows):
+        mine = [row for row in rows if row["recipe_name"] == name]
+        text.append(
+            _section(name, sorted(mine, key=lambda r: (r["planner"], r["game"], r["model"])))
+        )
+    return "\n".join(text)
+
+
+def _section(name: str, rows: list[dict[str, Any]]) -> str:
+    told = rows[0]["dials"]
+    lines = [
+        HEAD.format(recipe=name, **told),
+        "| game | model | planner | return | score | stay | random | heuristic | true simulator "
+        "| clairvoyant | share | share of score | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row['game']} | {row['model']} | {row['planner']} | {_n(row['return'])} "
+            f"({_n(row['low'])} to {_n(row['high'])}) | {_n(row['score'])} "
+            f"| {_n(row['return_stay'])} | {_n(row['return_random'])} "
+            f"| {_n(row['return_heuristic'])} | {_n(row['return_true'])} "
+            f"| {_n(row['return_clairvoyant'])} | {_n(row['share'])} "
+            f"({_n(row['share_low'])} to {_n(row['share_high'])}) | {_n(row['score_share'])} "
+            f"| {row['seconds']:.0f} |"
+        )
+    lines.append(DIAGNOSIS.rstrip("\n"))
+    for row in rows:
+        found = row.get("diagnosis")
+        if found is None:
+            continue
+        of = {part["part"]: part["ranks"] for part in found["parts"]}
+        lines.append(
+            f"| {row['game']} | {row['model']} | {row['planner']} | {_n(found['ranks'])} "
+            f"| {_n(of['score'])} | {_n(of['lives'])} | {_n(of['progress'])} "
+            f"| {_n(found['top_quarter'])} | {_n(found['optimism'])} "
+            f"| {_n(found['state_score'], 3)} | {_n(found['state_score_still'], 3)} "
+            f"| {row['mechanism'] or 'nothing: at least 0.6 of the ceiling'} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _n(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None or value != value else f"{value:.{digits}f}"
+
+
+def main(
+    recipe: PlanRecipe = PlanRecipe(),  # noqa: B008 - frozen
+    work: Path = HERE / "runs" / "planning",
+    out: Path = HERE / "docs" / "tables" / "planning.json",
+    to: Path = HERE / "docs" / "planning.md",
+    threads: int = 0,
+    only: tuple[str, ...] = (),
+) -> None:
+    """Fill the table.
+
+    `threads` sets torch's threads (0 leaves them); `only` names the games, models and planners to
+    do now; `to` is the page.
+    """
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
+    say = Console().print
+
+    def tell(row: dict) -> None:
+        share = "–" if row["share"] is None else f"{row['share']:.2f}"
+        say(
+            f"{row['game']} {row['model']} {row['planner']}: return {row['return']:.2f} (random "
+            f"{row['return_random']:.2f}, true {row['return_true']:.2f}), share {share}, "
+            f"{row['seconds']:.0f} s {row.get('mechanism', '')}"
+        )
+
+    rows = fill(recipe, work, out, tell, only)
+    to.write_text(page(read_json(out)), encoding="utf-8")
+    say(f"{len(rows)} rows of recipe '{recipe.name}' in {out}")
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

@@ -1,0 +1,1 @@
+"""Plans made inside a world model, and players trained inside it, played in the true game."""
