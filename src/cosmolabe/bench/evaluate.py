@@ -67,10 +67,10 @@ def judge_model(
 
     `curve_horizon` (to 100, say) adds a longer curve; `gap_split` ("val") adds how much better
     the model is there; `scenarios` adds the game's scenarios from so many starts each, where it has
-    any; `plan` adds what plans made inside the model bring in so many true games; `robust` holds beds of
-    `variant_beds`, for what the model loses under them; `bed` re-uses
-    windows, floors and ceiling for several models. A model that fails on a window scores 0 there
-    and is named in the clips; nothing it does is raised.
+    any; `plan` adds what plans made inside the model bring in so many true games; `robust`, the
+    beds of `variant_beds`, adds what the model loses on them; `bed` re-uses windows, floors and
+    ceiling for several models. A model that fails on a window scores 0 there and is named in the
+    clips; nothing it does is raised.
     """
     if num_pictures < 0 or num_clips < 0:
         raise ValueError(

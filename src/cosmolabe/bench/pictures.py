@@ -11,7 +11,7 @@ from cosmolabe.core import bootstrap, parts
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Prediction
 from cosmolabe.engine.game import Game
-from cosmolabe.judges.state import WindowScores
+from cosmolabe.judges.state import WindowScores, every_of
 from cosmolabe.metrics.motion_amount import motion_amount
 from cosmolabe.metrics.psnr import psnr
 from cosmolabe.metrics.ssim import ssim
@@ -86,7 +86,7 @@ def clips_to_show(
         media[f"{bed.game}-{episode:06d}-{start:05d}"] = {
             "true": true,
             "imagined": imagined,
-            "fps": bed.store.manifest.fps,
+            "fps": bed.store.manifest.fps / every_of(bed.protocol),
             "caption": caption,
         }
     return media

@@ -30,8 +30,8 @@ class Judge(Verb):
     split: str = "test"
     """Split the windows are drawn from."""
     protocol: str = "state/1"
-    """Protocol of the state judge: state/1, state/awm-1, or state/1+noise, +masked, +missing, +skip2
-    or +partial, which corrupt what the model is shown."""
+    """Protocol of the state judge: state/1, state/awm-1, or one that corrupts what the model is
+    shown: state/1+noise, +masked, +missing, +skip2, +partial."""
     episodes: Annotated[int, arg(aliases=["-n"])] = 256
     """Episodes drawn, at most."""
     per_episode: int = 1

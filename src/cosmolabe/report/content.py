@@ -212,6 +212,7 @@ class PlanningRow:
     optimism: float
     state_score: float
     state_score_still: float
+    reaction: float
     parts: tuple[Row, ...]
     """{part, ranks, stakes}."""
     mechanism: str
@@ -254,6 +255,7 @@ def _planned(row: Row) -> PlanningRow:
         optimism=number(found.get("optimism")),
         state_score=number(found.get("state_score")),
         state_score_still=number(found.get("state_score_still")),
+        reaction=number(found.get("reaction")),
         parts=tuple(parts),
         mechanism=str(row.get("mechanism") or ""),
     )
