@@ -59,7 +59,7 @@ class PolicyRecord:
     actions: tuple[str, ...]
     training_seconds: float
     """Process time."""
-    measured: Mapping[str, float] = field(default_factory=dict)
+    measured: Mapping[str, float | int] = field(default_factory=dict)
     """Mean over episodes no training saw: score, shaped return and so on."""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the algorithm and the weights of the reward's terms."""

@@ -117,7 +117,7 @@ def first_look(game: Game, sight: Sight, seed: int = 0) -> Float32[np.ndarray, "
 
 def measure(
     game: Game, policy: Policy, randomness: float, num_worlds: int = MEASURED_WORLDS
-) -> dict[str, float]:
+) -> dict[str, float | int]:
     """Mean score, level, episode length and shaped return of a policy in worlds of level 1.
 
     The worlds are those of no training and no split.
