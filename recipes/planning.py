@@ -12,8 +12,8 @@ from typing import Any
 import tyro
 from rich.console import Console
 
-from cosmolabe.bench.planning_table import PlanRecipe, fill
-from cosmolabe.core.record import read_json
+from cosmolabe.bench.planning_table import PlanRecipe, PlayerRecipe, fill, fill_players
+from cosmolabe.bench.tables import all_rows
 
 HERE = Path(__file__).resolve().parents[1]
 HEAD = """# Planning inside a model
@@ -39,13 +39,44 @@ DIAGNOSIS = """
 
 At some moments the first round's candidates were played in the true game too. *Ranks*: Spearman
 correlation of imagined and true returns of the same candidates, and of its parts (a dash: that part
-was never at stake). *Top quarter*: how often the model's favourite is truly among the best quarter.
-*Optimism*: imagined less true return of the favourite. *States*: composite of `state/1` at the end
-of the plan, from just these moments; beside it, of states that stay as they are.
+was never at stake). *Top*: how often the model's favourite is truly among the best quarter.
+*Hope*: imagined less true return of the favourite. *States*: composite of `state/1` at the end
+of the plan, from just these moments; beside it, of states that stay as they are. *Reacts*: how
+far apart the candidates leave the player, imagined over true.
 
-| game | model | planner | ranks | score | lives | progress | top | optimism | states | still | |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| game | model | by | ranks | score | lives | progress | top | hope | states | still | reacts | |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
+
+
+PLAYERS = """
+## Players trained inside a model
+
+PPO practises in what the model imagines: episodes of {lasts} decisions from moments of its training
+data, paid by the same return. Another learns with the same settings, starts, pay and number of
+decisions in the true game. Both then play {episodes} true games of {ticks} ticks. From
+[imagined_players.json](tables/imagined_players.json), its recipe stored before the run. Share:
+(inside − random) ÷ (true − random); a dash: training in the true game brought nothing that could be
+told from chance. CPU: seconds of learning.
+
+| game | model | decisions | inside | in truth | random | heuristic | share | CPU inside | true |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+
+
+def players(rows: list[dict[str, Any]]) -> str:
+    """The section about players; empty where none was trained."""
+    if not rows:
+        return ""
+    lines = [PLAYERS.format(**rows[0]).rstrip("\n")]
+    for row in rows:
+        lines.append(
+            f"| {row['game']} | {row['model']} | {row['decisions']} | {_n(row['return_inside'])} "
+            f"| {_n(row['return_true'])} | {_n(row['return_random'])} "
+            f"| {_n(row['return_heuristic'])} | {_n(row['share'])} ({_n(row['share_low'])} to "
+            f"{_n(row['share_high'])}) | {row['seconds_inside']:.0f} | {row['seconds_true']:.0f} |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def page(rows: list[dict[str, Any]]) -> str:
@@ -88,6 +119,7 @@ def _section(name: str, rows: list[dict[str, Any]]) -> str:
             f"| {_n(of['score'])} | {_n(of['lives'])} | {_n(of['progress'])} "
             f"| {_n(found['top_quarter'])} | {_n(found['optimism'])} "
             f"| {_n(found['state_score'], 3)} | {_n(found['state_score_still'], 3)} "
+            f"| {_n(found['reaction'])} "
             f"| {row['mechanism'] or 'nothing: at least 0.6 of the ceiling'} |"
         )
     return "\n".join(lines) + "\n"
@@ -103,12 +135,16 @@ def main(
     out: Path = HERE / "docs" / "tables" / "planning.json",
     to: Path = HERE / "docs" / "planning.md",
     threads: int = 0,
+    players_out: Path = HERE / "docs" / "tables" / "imagined_players.json",
     only: tuple[str, ...] = (),
+    train_players: bool = False,
+    players_recipe: PlayerRecipe = PlayerRecipe(),  # noqa: B008 - frozen
 ) -> None:
     """Fill the table.
 
     `threads` sets torch's threads (0 leaves them); `only` names the games, models and planners to
-    do now; `to` is the page.
+    do now; `to` is the page. `train_players` trains players inside the models instead of planning,
+    which needs the extra `rl`.
     """
     if threads:
         import torch
@@ -124,9 +160,19 @@ def main(
             f"{row['seconds']:.0f} s {row.get('mechanism', '')}"
         )
 
-    rows = fill(recipe, work, out, tell, only)
-    to.write_text(page(read_json(out)), encoding="utf-8")
-    say(f"{len(rows)} rows of recipe '{recipe.name}' in {out}")
+    if train_players:
+
+        def tell_player(row: dict) -> None:
+            say(
+                f"{row['game']} {row['model']}: inside {row['return_inside']:.2f}, in the true "
+                f"game {row['return_true']:.2f}, random {row['return_random']:.2f}"
+            )
+
+        fill_players(players_recipe, work, players_out, tell_player, only)
+    else:
+        fill(recipe, work, out, tell, only)
+    to.write_text(page(all_rows(out)) + players(all_rows(players_out)), encoding="utf-8")
+    say(f"{len(all_rows(out))} rows in {out}, {len(all_rows(players_out))} in {players_out}")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ SOUND = Diagnosis(
     optimism=0.0,
     state_score=0.9,
     state_score_still=0.8,
+    reaction=1.0,
     moments=40,
 )
 
@@ -170,6 +171,8 @@ def test_a_model_that_is_the_game_reaches_the_whole_share_and_a_still_one_does_n
     assert whole["diagnosis"]["top_quarter"] > 0.9
     assert still["share"] < 0.6
     assert "ranked poorly" in still["mechanism"]
+    assert still["diagnosis"]["reaction"] == 0
+    assert whole["diagnosis"]["reaction"] == pytest.approx(1, abs=0.01)
 
 
 def test_the_planner_without_the_true_luck_is_no_clairvoyant():
@@ -246,6 +249,7 @@ def test_what_fails_is_said_only_below_the_aim():
     assert "if nothing moved (0.500 against 0.800)" in mechanism(
         0.3, replace(SOUND, state_score=0.5)
     )
+    assert "spread 10% as far as they should" in mechanism(0.3, replace(SOUND, reaction=0.1))
     low = replace(SOUND, ranks_of={"score": 0.1, "lives": 0.9, "progress": 0.9})
     assert (
         mechanism(0.3, low) == "score is ranked poorly (0.10 of 1, at stake in 50% of the moments)"

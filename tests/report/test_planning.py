@@ -11,7 +11,7 @@ ROW = {
     "share": 0.55, "share_low": 0.4, "share_high": 0.7, "mechanism": "score <b>ranked</b> poorly",
     "diagnosis": {
         "ranks": 0.61, "top_quarter": 0.5, "optimism": -0.2, "state_score": 0.97,
-        "state_score_still": 0.93,
+        "state_score_still": 0.93, "reaction": 0.04,
         "parts": [
             {"part": "score", "ranks": 0.2, "stakes": 0.25},
             {"part": "lives", "ranks": None, "stakes": 0.0},

@@ -1,4 +1,4 @@
-"""The table of planning: game x model x seed x planner, each cell once, resumable."""
+"""The tables of planning and of players trained inside a model, each cell once, resumable."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cosmolabe.bench.planning.judging import judge_planning, lay_out_planning
+from cosmolabe.bench.planning.players import USUAL as MEASURED
+from cosmolabe.bench.planning.players import train_inside
 from cosmolabe.bench.planning.playing import PlanProtocol
 from cosmolabe.bench.tables import GridRecipe, all_rows, alone, store_recipe
 from cosmolabe.core import parts
@@ -14,6 +16,7 @@ from cosmolabe.core.model import ModelPart
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.core.rollout import WorldModel
 from cosmolabe.data.collect import collect
+from cosmolabe.data.store import Store
 from cosmolabe.nets.training import train
 
 SCHEMA = 1
@@ -57,6 +60,20 @@ class PlanRecipe(GridRecipe):
                         yield seed, game, model, planner
 
 
+@dataclass(frozen=True)
+class PlayerRecipe(PlanRecipe):
+    """The same for players trained inside a model; a model's training is that of `PlanRecipe`."""
+
+    name: str = "imagined-players"
+    games: tuple[str, ...] = ("pong", "breakout", "racer")
+    models: tuple[str, ...] = ("relational",)
+    decisions: int = 98_304
+    """That a player learns from, inside the model and, apart, in the true game."""
+    num_worlds: int = 64
+    planning: PlanProtocol = MEASURED
+    """Of this, starts and ticks of the true games that are played in the end."""
+
+
 def fill(
     recipe: PlanRecipe,
     work: Path,
@@ -90,6 +107,42 @@ def fill(
     return [row for row in all_rows(out) if row["recipe"] == recipe.fingerprint]
 
 
+def fill_players(
+    recipe: PlayerRecipe,
+    work: Path,
+    out: Path,
+    tell: Callable[[dict[str, Any]], None] = lambda row: None,
+    only: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """Train and measure every player that `out` does not hold yet; needs the extra `rl`."""
+    store_recipe(recipe, out)
+    for seed, game, model in dict.fromkeys(cell[:3] for cell in recipe.cells(only)):
+        version = parts.load("games", game).manifest.version
+        key = (recipe.fingerprint, game, version, model, seed)
+        names = ("recipe", "game", "version", "model", "seed")
+        if any(tuple(row[name] for name in names) == key for row in all_rows(out)):
+            continue
+        world, training = trained(recipe, game, model, seed, work)
+        row = train_inside(
+            world, learning_store(recipe, game, work), recipe.decisions, recipe.num_worlds, seed,
+            recipe.planning,
+        )  # fmt: skip
+        row = plain(
+            {"schema": SCHEMA, **row, **training}
+            | {"recipe_name": recipe.name, "recipe": recipe.fingerprint}
+        )
+        with alone(work):
+            write_json(out, [*all_rows(out), row])
+        tell(row)
+    return [row for row in all_rows(out) if row["recipe"] == recipe.fingerprint]
+
+
+def learning_store(recipe: PlanRecipe, game: str, work: Path) -> Store:
+    """What models learn from, and where imagined practice begins."""
+    name = f"{game}-train-{recipe.train_episodes}"
+    return collect(game, work / "stores" / name, recipe.train_episodes, split="train")
+
+
 def trained(
     recipe: PlanRecipe, game: str, model: str, seed: int, work: Path
 ) -> tuple[WorldModel, dict[str, Any]]:
@@ -105,8 +158,7 @@ def trained(
     finished = record.is_file() and done.is_file() and part.load is not None
     if finished and read_json(record)["recipe"] == plain(asdict(config)):
         return part.load(folder, manifest), read_json(done)
-    name = f"{game}-train-{recipe.train_episodes}"
-    learn = collect(game, work / "stores" / name, recipe.train_episodes, split="train")
+    learn = learning_store(recipe, game, work)
     world = part.create(manifest, recipe.size, seed)
     last = train(world, learn, config, folder)
     if last.interrupted:

@@ -153,13 +153,21 @@ class _Telling(BaseCallback):
 
 
 def learn(
-    game: Game, config: LearnConfig, progress: Callable[[int, int], None] | None = None
+    game: Game,
+    config: LearnConfig,
+    progress: Callable[[int, int], None] | None = None,
+    practice: Practice | None = None,
 ) -> tuple[Policy, Any]:
-    """A trained policy and the Stable-Baselines3 model it was exported from."""
+    """A trained policy and the Stable-Baselines3 model it was exported from.
+
+    `practice` puts other worlds in place of the game's own (those that a model imagines, say).
+    """
     torch.set_num_threads(1)
-    sight = sight_of(game)
-    norm = first_look(game, sight, config.seed)
-    room = PracticeVecEnv(Practice(game, sight, norm, config.num_worlds, config.seed))
+    if practice is None:
+        sight = sight_of(game)
+        norm = first_look(game, sight, config.seed)
+        practice = Practice(game, sight, norm, config.num_worlds, config.seed)
+    sight, norm, room = practice.sight, practice.norm, PracticeVecEnv(practice)
     chosen, settings = {
         "ppo": (PPO, ppo_settings(config)),
         "dqn": (DQN, dqn_settings(config)),

@@ -23,6 +23,7 @@ from cosmolabe.metrics.position_l1 import position_l1
 
 SOUND_SHARE = 0.6  # of the true planner's return; below it a model is asked what fails (issue)
 SOUND_RANKS = 0.5  # ours: rank correlation from which an ordering is fit to plan by
+LEAST_REACTION = 0.5  # ours: of the true spread
 LEAST_SPREAD = 1e-6  # of returns; candidates that all bring the same cannot be ranked
 AT_ONCE = 64  # candidates looked at, at most
 
@@ -45,6 +46,8 @@ class Diagnosis:
     """Composite of `state/1` at the end of the plan."""
     state_score_still: float
     """The same of states that stay as they are."""
+    reaction: float
+    """Spread of where the candidates lead the player, imagined over true; 1 is right."""
     moments: int
 
 
@@ -58,6 +61,7 @@ class Looker:
     top: list[np.ndarray] = field(default_factory=list)
     optimism: list[np.ndarray] = field(default_factory=list)
     close: list[np.ndarray] = field(default_factory=list)
+    spread: list[np.ndarray] = field(default_factory=list)
 
     def look(self, moment: Moment, plan: Plan) -> None:
         """Play the candidates of this moment in the true game too."""
@@ -77,6 +81,7 @@ class Looker:
         differs = np.ptp(value, axis=1) > LEAST_SPREAD
         self.top.append(np.where(differs, place < shape[1] / 4, np.nan))
         self.optimism.append(imagined.sum(-1).max(1) - got)
+        self.spread.append(np.stack([spread_of(moment, f, shape) for f in (mine, true)], 1))
         still = Frames(mine.states[:, :1], mine.globals[:, :1], mine.over[:, :1])
         self.close.append(
             np.stack([closeness(moment, true, f).reshape(shape).mean(1) for f in (mine, still)], 1)
@@ -89,7 +94,7 @@ class Looker:
         ranks = np.concatenate(self.ranks)
         known = {p: _mean(ranks[:, 1 + k]) for k, p in enumerate(PARTS)}
         stakes = {p: float(np.isfinite(ranks[:, 1 + k]).mean()) for k, p in enumerate(PARTS)}
-        close = np.concatenate(self.close)
+        close, spread = np.concatenate(self.close), np.concatenate(self.spread).mean(0)
         return Diagnosis(
             ranks=_mean(ranks[:, 0]),
             ranks_of=known,
@@ -98,6 +103,7 @@ class Looker:
             optimism=_mean(np.concatenate(self.optimism)),
             state_score=_mean(close[:, 0]),
             state_score_still=_mean(close[:, 1]),
+            reaction=float(spread[0] / spread[1]) if spread[1] > LEAST_SPREAD else float("nan"),
             moments=len(ranks),
         )
 
@@ -120,6 +126,15 @@ def rank_correlations(
         ranks = [rankdata(np.round(v, 9)) for v in (mine, true)]
         out[episode, column] = 0.0 if flat else np.corrcoef(ranks)[0, 1]
     return out
+
+
+def spread_of(
+    moment: Moment, frames: Frames, shape: tuple[int, ...]
+) -> Float[np.ndarray, " episode"]:
+    """How far apart an episode's candidates leave what the player controls, standard deviation."""
+    controlled = [k for k, s in enumerate(moment.game.manifest.slots) if s.controllable]
+    places = np.nan_to_num(frames.states[:, -1, controlled, :2]).reshape(*shape, -1)
+    return np.clip(places, -1, 2).std(1).mean(-1)
 
 
 def closeness(moment: Moment, true: Frames, mine: Frames) -> Float[np.ndarray, " row"]:
@@ -151,6 +166,11 @@ def mechanism(share: float, found: Diagnosis) -> str:
         told.append(
             f"states at the end of a plan are further off than if nothing moved "
             f"({found.state_score:.3f} against {found.state_score_still:.3f})"
+        )
+    if found.reaction < LEAST_REACTION:
+        told.append(
+            f"the player hardly reacts to its actions (its places spread {found.reaction:.0%} "
+            f"as far as they should)"
         )
     for part, rank in sorted(weak.items(), key=lambda pair: -found.stakes_of[pair[0]]):
         told.append(
