@@ -123,17 +123,17 @@ def network(request, world, monkeypatch):
     return world.network
 
 
-def look_of(network, windows):
+def look_of(network, windows, seed=0):
     batch = training_batch(windows)
     dreamt = Dreamt(batch, batch.states[:, :4], batch.globals[:, :4], batch.actions[:, :4])
-    network.shuffle(0)
+    network.shuffle(seed)
     with torch.no_grad():
         return network.look(dreamt)[0]
 
 
-def trail(network, windows, monkeypatch):
+def trail(network, windows, monkeypatch, seed=0):
     """The words the network was shown at each step back."""
-    look, shown = look_of(network, windows), []
+    look, shown = look_of(network, windows, seed), []
     read = network.read
 
     def listening(words, *rest):
@@ -152,12 +152,16 @@ def hidden_share(network, shown):
 
 
 def steps_noise_again(network, windows, monkeypatch):
-    """Whether x_t is as noisy as the forward process says, at every step of the way back."""
+    """Whether x_t is as noisy as the forward process says, at every step of the way back.
+
+    Over many seeds, for all rows share their luck: one seed draws no more than nine words.
+    """
     monkeypatch.setattr(network, "mode", "sample")
-    shown, _ = trail(network, windows, monkeypatch)
+    trails = (trail(network, windows, monkeypatch, seed)[0] for seed in range(24))
+    shares = np.mean([hidden_share(network, shown) for shown in trails], 0)
     times = range(network.shape.steps, 0, -1)
     expected = [1 - float(network.kept[t]) for t in times]
-    return np.allclose(hidden_share(network, shown), expected, atol=0.25)
+    return np.allclose(shares, expected, atol=0.1)
 
 
 def test_the_sampler_goes_back_through_every_noise_level(world, windows, monkeypatch):

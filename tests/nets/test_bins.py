@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cosmolabe.core import parts
 from cosmolabe.core.fields import ALIVE, HISTORY_START, VX
-from cosmolabe.nets.bins import GRIDS, NUM_EXACT, OTHER_GRID, vocabulary_of
+from cosmolabe.nets.bins import GRIDS, NUM_EXACT, OTHER_GRID, Dials, vocabulary_of
 
 GAMES = ("pong", "snake", "asteroids", "kong")
 shares = st.floats(0, 1, width=32)
@@ -55,6 +55,13 @@ def test_resting_and_turning_round_are_exact_words_too():
         words, values = said(vocabulary, now, state(x, y), keep_offsets=False)
         assert tuple(words[0, 0, :2].tolist()) == expected
         np.testing.assert_allclose(values[0, 0, :2], [x, y], atol=1e-6)
+
+
+def test_falling_is_one_word():
+    now = state(0.5, 0.5, vx=0.01, vy=0.02, before=(0.01, 0.017))
+    words, values = said(words_for("kong"), now, state(0.51, 0.523), keep_offsets=False)
+    assert tuple(words[0, 0, :2].tolist()) == (0, 5)
+    np.testing.assert_allclose(values[0, 0, 1], 0.523, atol=1e-6)
 
 
 @given(x=shares, dx=st.floats(-0.5, 0.5, width=32), vx=speeds)
@@ -143,3 +150,45 @@ def test_in_paper_words_the_middle_of_a_bin_is_what_is_said():
     _, values = said(vocabulary, state(), state(0.4999, 0.5001), keep_offsets=False)
     assert float(values[0, 0, 0]) == pytest.approx(79.5 / 160)
     assert float(values[0, 0, 1]) == pytest.approx(60.5 / 120)
+
+
+def dialled(before, after, unit=0.05, mean=0.3, spread=0.2, keep_offsets=True):
+    dials = Dials()
+    now, later, unit, mean, spread = (
+        torch.tensor([v]) for v in (before, after, unit, mean, spread)
+    )
+    words, offsets = dials.encode(now, later, unit, mean, spread)
+    values = dials.decode(words, offsets if keep_offsets else 0 * offsets, now, unit, mean, spread)
+    assert 0 <= int(words) < dials.size
+    return int(words), float(values)
+
+
+@given(before=shares, after=shares)
+def test_a_global_within_reach_is_said_to_a_fiftieth_of_its_usual_change(before, after):
+    _, value = dialled(before, after)
+    assert abs(value - after) <= 0.02 * 0.05 + 1e-6
+
+
+def test_a_clock_that_stays_runs_out_or_is_wound_up_is_exact_without_offsets():
+    for before, after, word in ((0.4, 0.4, 0), (0.02, 0.0, 1), (0.0, 1.0, 2), (1.0, 1.0, 0)):
+        assert dialled(before, after, keep_offsets=False) == (word, pytest.approx(after, abs=1e-7))
+
+
+def test_up_and_down_are_other_words_and_a_jump_forgets_where_it_began():
+    assert dialled(0.3, 0.26)[0] != dialled(0.3, 0.34)[0]
+    words = {dialled(before, 0.8)[0] for before in (0.1, 0.2, 0.3)}
+    assert len(words) == 1
+
+
+def test_a_direction_is_said_by_its_name_and_not_by_how_far_it_turned():
+    vocabulary = words_for("snake")
+    direction = vocabulary.columns[3]
+    words = set()
+    for before in (0.0, 1.0, 3.0):
+        now, after = state(), state()
+        now[..., direction], after[..., direction] = before, 2.0
+        word, values = said(vocabulary, now, after, keep_offsets=False)
+        words.add(int(word[0, 0, 3]))
+        assert values[0, 0, 3] == 2.0
+    assert len(words) == 1
+    assert not vocabulary.known()[3, NUM_EXACT : NUM_EXACT + 2 * vocabulary.changes].any()

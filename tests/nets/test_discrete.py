@@ -12,7 +12,7 @@ from cosmolabe.core.rollout import Context
 from cosmolabe.data.collect import collect
 from cosmolabe.data.windows import evaluation_windows
 from cosmolabe.nets.batches import training_batch
-from cosmolabe.nets.discrete import MODES, ever_alive, grounded
+from cosmolabe.nets.discrete import MODES, ever_alive, grounded, pairs
 from cosmolabe.nets.imagination import Dreamt
 from cosmolabe.nets.scales import measure
 from cosmolabe.nets.worlds import CHUNK
@@ -243,7 +243,8 @@ def test_nan_in_a_masked_slot_reaches_no_loss(world, windows):
     assert torch.equal(*found)
 
 
-def test_where_a_dead_slot_lies_counts_nowhere(world, windows):
+def test_where_a_dead_slot_lies_counts_nowhere(world, windows, monkeypatch):
+    monkeypatch.setattr(world.network, "kept_frames", 1.0)
     batch = training_batch(windows)
     states = batch.states.clone()
     states[:, -1, 0, 2] = 0
@@ -269,6 +270,7 @@ def test_a_slot_that_is_dead_afterwards_says_one_word_in_all_numbers_but_alive(
         return word_loss(self, words, *rest)
 
     monkeypatch.setattr(type(network), "word_loss", listening)
+    monkeypatch.setattr(network, "kept_frames", 1.0)
     batch = training_batch(windows)
     batch.states[:, -1, 0, 2] = 0
     with torch.no_grad():
@@ -305,6 +307,42 @@ def test_slots_that_are_never_alive_are_left_out_of_training_and_nobody_notices(
             look, _ = world.network.look(Dreamt(one, one.states, one.globals, one.actions))
             looks.append(look.tokens)
     torch.testing.assert_close(looks[0][:, 1:], looks[1], atol=1e-4, rtol=1e-4)
+
+
+def test_every_two_frames_are_a_window_with_the_action_between_them(windows):
+    batch = training_batch(windows)
+    found, num = pairs(batch), batch.states.shape[1] - 1
+    for row, at in ((0, 0), (1, 3), (len(batch) - 1, num - 1)):
+        pair = row * num + at
+        assert torch.equal(found.states[pair], batch.states[row, at : at + 2])
+        assert torch.equal(found.globals[pair], batch.globals[row, at : at + 2])
+        assert torch.equal(found.actions[pair, 0], batch.actions[row, at])
+        assert torch.equal(found.registry[pair], batch.registry[row])
+    assert len(found) == len(batch) * num
+
+
+def test_training_prefers_frames_after_which_something_happens(world, windows):
+    network = world.network
+    batch = pairs(training_batch(windows))
+    still = batch.states[:, :1].expand_as(batch.states).clone()
+    still[..., VX : VX + 2] = 0
+    still[:: len(batch) // 10, 1, :, 0] += 0.2  # a tenth or so of the frames
+    network.shuffle(0)
+    found = network.eventful(replace(batch, states=still))
+    happens = (found.states[:, 0, :, 0] != found.states[:, 1, :, 0]).any(1)
+    everywhere = (still[:, 0, :, 0] != still[:, 1, :, 0]).any(1)
+    assert len(found) == -(-len(batch) // 3)
+    assert happens.sum() == everywhere.sum() < len(found) // 2
+
+
+def test_globals_that_are_not_in_use_stay_as_they_are(world, windows):
+    network, batch = world.network, training_batch(windows)
+    with torch.no_grad():
+        _, said = network.look(Dreamt(batch, batch.states, batch.globals, batch.actions))
+        after = network.globals_after(batch.globals, said)
+    unused = [i for i in range(batch.globals.shape[-1]) if i not in network.told]
+    assert torch.equal(after[..., unused], batch.globals[..., unused])
+    assert not torch.equal(after, batch.globals)
 
 
 @pytest.mark.parametrize("size", ["laptop", "paper"])

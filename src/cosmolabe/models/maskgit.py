@@ -126,5 +126,5 @@ MODEL = ModelPart(
     load,
     trainable=True,
     sizes=tuple(SIZES),
-    recipe={"seen": 1, "unroll": 8, "first_unroll": 8, "growth": 0.0},
+    recipe={"seen": 1, "unroll": 24, "first_unroll": 24, "growth": 0.0},
 )

@@ -3,9 +3,11 @@
 A model of this kind says how the words of a next state are hidden in training (`word_loss`) and how
 they are found in a rollout (`find`). All else stands here: the present frame is looked at once, and
 `read` turns half-known words and that look into scores of every word, as often as it is asked.
-Globals and the end of the episode are no words; a plain head on the frame's own token says them.
+Globals have words too, said at once by a plain head on the frame's own token, as is the end of the
+episode. Training keeps the frames after which something happens, and some of the others.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,7 +18,7 @@ from torch.nn import functional as F
 from cosmolabe.core.fields import ALIVE, FIELDS_START, FLAGS, MATTER, NUM_HISTORY, VX
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.nets.batches import Batch
-from cosmolabe.nets.bins import COORDINATES, NUM_EXACT, vocabulary_of
+from cosmolabe.nets.bins import COORDINATES, NUM_EXACT, Dials, vocabulary_of
 from cosmolabe.nets.entities import (
     FAR,
     Block,
@@ -27,6 +29,8 @@ from cosmolabe.nets.entities import (
 )
 from cosmolabe.nets.imagination import Dreamt, Imagination, Likely, Story
 
+STEERED = 3  # weight of what the player steers, on which most else depends
+GLOBALS = 0.5  # weight of the globals beside the words of entities
 SURE = 4.0  # logit of being alive, or dead, as the words say
 MODES = ("argmax", "sample")
 
@@ -67,10 +71,14 @@ class Discrete(Imagination):
 
     window = 1
     mode = "argmax"
-    rebuilt = 0.5
+    rebuilt = 0.75
     """Share of training rows whose velocity is the last displacement, as in imagined frames."""
     jitter = 0.0
     """Spread of a shift of each entity in training, shares of the world; its words stay."""
+    tremble = 0.03
+    """Spread of a shift of each global in training, in its usual changes; its words stay."""
+    kept_frames = 1 / 3
+    """Share of the frames of a batch that is learnt from; half are eventful, if so many are."""
     known: Tensor
     ranked: Tensor
     before_learning: Tensor
@@ -82,6 +90,8 @@ class Discrete(Imagination):
         super().__init__(manifest)
         profile, width = manifest.profile, size.width
         self.shape, self.num_globals = size, len(profile.global_fields)
+        self.told = manifest.masks().globals.nonzero()[0].tolist()
+        self.dials = Dials()
         self.num_slots = manifest.num_slots
         self.controllable_at = (
             profile.num_registry - len(FLAGS) - len(MATTER) + FLAGS.index("controllable")
@@ -109,7 +119,7 @@ class Discrete(Imagination):
         self.time_in = nn.Embedding(size.steps + 1, width)
         self.word_norm, self.frame_norm = nn.LayerNorm(width), nn.LayerNorm(width)
         self.word_out = nn.Linear(width, 2 * self.num_numbers * self.num_words)
-        self.frame_out = nn.Linear(width, self.num_globals + 1)
+        self.frame_out = nn.Linear(width, 1 + 2 * len(self.told) * self.dials.size)
         for head in (self.word_out, self.frame_out):
             nn.init.normal_(head.weight, std=0.002)
             nn.init.zeros_(head.bias)
@@ -252,9 +262,43 @@ class Discrete(Imagination):
             positions=values[..., :2],
             alive=(values[..., ALIVE] - 0.5) * 2 * SURE,
             fields=fields[..., FIELDS_START:-NUM_HISTORY],
-            globals=dreamt.globals + said[..., :-1] * self.global_step,
+            globals=self.globals_after(dreamt.globals, said),
             terminal=10 * said[..., -1] - 6,
         ), None
+
+    def dialled(self, said: Tensor) -> tuple[Tensor, Tensor]:
+        """Log chances of the words of the globals in use, and their offsets."""
+        both = said[..., :-1].unflatten(-1, (2, len(self.told), self.dials.size))
+        scores, offsets = both.unbind(-3)
+        return (10 * scores).log_softmax(-1), offsets
+
+    @property
+    def dial_scales(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Usual change, mean and spread of the globals in use."""
+        told = self.told
+        return self.global_step[told], self.global_mean[told], self.global_scale[told]
+
+    def globals_after(self, before: Tensor, said: Tensor) -> Tensor:
+        """The next globals: the likeliest word of each; those not in use stay."""
+        scores, offsets = self.dialled(said)
+        words = scores.argmax(-1)
+        at = offsets.gather(-1, words[..., None])[..., 0].clamp(-0.5, 0.5)
+        after = before.clone()
+        after[..., self.told] = self.dials.decode(
+            words, at, before[..., self.told], *self.dial_scales
+        )
+        return after
+
+    def missed_globals(self, before: Tensor, after: Tensor, said: Tensor) -> Tensor:
+        """Cross-entropy of the globals' words and the size of their offsets' error, per global."""
+        scores, offsets = self.dialled(said)
+        words, true_offsets = self.dials.encode(
+            before[..., self.told], after[..., self.told], *self.dial_scales
+        )
+        missed = -scores.gather(-1, words[..., None])[..., 0]
+        at = offsets.gather(-1, words[..., None])[..., 0]
+        off = (at - true_offsets).abs() * (words >= self.dials.exact)
+        return (missed + off).mean()
 
     def chosen(self, offsets: Tensor, words: Tensor) -> Tensor:
         """The offset of each word that was found."""
@@ -264,35 +308,61 @@ class Discrete(Imagination):
 
     def loss(self, batch: Batch, seen: int) -> dict[str, Tensor]:
         """Parts of the loss, `total` among them, over every pair of frames of a window."""
+        batch = ever_alive(self.eventful(pairs(batch)))
         assert batch.terminal is not None, "only training windows say when an episode was over"
-        over, batch = batch.terminal[:, 1:], ever_alive(batch)
-        now, after = batch.states[:, :-1], batch.states[:, 1:]
-        dreamt = Dreamt(batch, self.as_imagined(now), batch.globals[:, :-1], batch.actions[:, :-1])
-        before = grounded(dreamt.states, self.controllable(batch))
-        words, true_offsets = self.vocabulary.encode(before, after, batch.wrap, self.unit)
+        now, after = batch.states[:, :1], batch.states[:, 1:]
+        numbers = batch.globals[:, :1]
+        trembling = torch.randn(numbers.shape, generator=self.dice) * self.tremble
+        dreamt = Dreamt(
+            batch, self.as_imagined(now), numbers + trembling * self.global_step, batch.actions
+        )
+        words, true_offsets = self.true_words(dreamt.states, batch)
         words, true_offsets = words.flatten(0, 1), true_offsets.flatten(0, 1)
         look, said = self.look(replace(dreamt, states=self.shifted(dreamt.states)))
         alive = (after[..., ALIVE].flatten(0, 1) > 0.5)[..., None]
-        says_alive = torch.arange(self.num_numbers) == ALIVE
-        words = torch.where(alive | says_alive, words, self.nothing)
-        counts = self.weight.expand(*words.shape)
+        steered = self.controllable(batch)[..., None]
+        counts = self.weight.expand(*words.shape) * (1 + (STEERED - 1) * steered)
         parts, offsets = self.word_loss(words, counts, look)
         at = offsets.gather(-1, words[..., None])[..., 0]
         inside = (words >= NUM_EXACT) & alive
         parts["offsets"] = ((at - true_offsets).abs() * inside * counts).sum() / counts.sum()
-        drift = dreamt.globals + said[..., :-1] * self.global_step - batch.globals[:, 1:]
-        drift = (drift / self.global_step).abs().clamp(max=10) * self.global_used
-        parts["globals"] = drift.sum(-1).mean() / self.global_used.sum()
+        parts["globals"] = self.missed_globals(numbers, batch.globals[:, 1:], said)
         parts["terminal"] = F.binary_cross_entropy_with_logits(
-            10 * said[..., -1] - 6, over.to(drift.dtype)
+            10 * said[..., -1] - 6, batch.terminal[:, 1:].to(said.dtype)
         )
         parts["total"] = (
             parts["words"]
             + parts["offsets"]
-            + self.weights.globals * parts["globals"]
+            + GLOBALS * parts["globals"]
             + self.weights.terminal * parts["terminal"]
         )
         return parts
+
+    def true_words(self, now: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Words and offsets of the states after `now`; what is dead afterwards says one word."""
+        after = batch.states[:, 1:]
+        before = grounded(now, self.controllable(batch))
+        words, offsets = self.vocabulary.encode(before, after, batch.wrap, self.unit)
+        says_alive = torch.arange(self.num_numbers) == ALIVE
+        alive = after[..., ALIVE : ALIVE + 1] > 0.5
+        return torch.where(alive | says_alive, words, self.nothing), offsets
+
+    def eventful(self, batch: Batch) -> Batch:
+        """A share of the pairs of frames: half of them such that something happens, if there are.
+
+        On snake nothing moves in six ticks of seven, and seven times the windows would be needed.
+        """
+        num = math.ceil(self.kept_frames * len(batch))
+        if num == len(batch):
+            return batch
+        words = self.true_words(rebuilt(batch.states[:, :1]), batch)[0]
+        moves = (words[..., :COORDINATES] != self.nothing).any(-1)
+        changes = batch.states[:, :1, :, ALIVE] != batch.states[:, 1:, :, ALIVE]
+        happens = (moves | changes).flatten(1).any(1)
+        rank = torch.rand(len(batch), generator=self.dice)
+        first = (rank - happens.to(rank.dtype)).argsort()[: num // 2]
+        rank[first] = -1
+        return taken(batch, rank.argsort()[:num])
 
     def any_words(self, shape: torch.Size) -> Tensor:
         """Words drawn evenly from those each number has, (..., number)."""
@@ -302,9 +372,7 @@ class Discrete(Imagination):
     def as_imagined(self, states: Tensor) -> Tensor:
         """A share of rows with the velocity that a rollout would rebuild."""
         draw = torch.rand((len(states), 1, 1, 1), generator=self.dice)
-        rebuilt = states.clone()
-        rebuilt[..., VX : VX + 2] = states[..., -NUM_HISTORY : 2 - NUM_HISTORY]
-        return torch.where(draw < self.rebuilt, rebuilt, states)
+        return torch.where(draw < self.rebuilt, rebuilt(states), states)
 
     def shifted(self, states: Tensor) -> Tensor:
         """Every entity a little aside, the same way in all frames of a window."""
@@ -313,6 +381,41 @@ class Discrete(Imagination):
         rows, _, moving = states.shape[:3]
         aside = torch.randn((rows, 1, moving, 2), generator=self.dice) * self.jitter
         return torch.cat([states[..., :2] + aside, states[..., 2:]], -1)
+
+
+def rebuilt(states: Tensor) -> Tensor:
+    """The states with the last displacement for their velocity, as an imagined frame has it."""
+    displacement = states[..., -NUM_HISTORY : 2 - NUM_HISTORY]
+    return torch.cat([states[..., :VX], displacement, states[..., VX + 2 :]], -1)
+
+
+def pairs(batch: Batch) -> Batch:
+    """Every two successive frames of the windows as a window of its own."""
+    assert batch.terminal is not None, "a batch to learn from"
+    num = batch.states.shape[1] - 1
+
+    def two(frames: Tensor) -> Tensor:
+        return torch.stack([frames[:, :-1], frames[:, 1:]], 2).flatten(0, 1)
+
+    def each(once: Tensor) -> Tensor:
+        return once.repeat_interleave(num, 0)
+
+    return replace(
+        batch,
+        registry=each(batch.registry),
+        scenery_registry=each(batch.scenery_registry),
+        scenery=each(batch.scenery),
+        states=two(batch.states),
+        globals=two(batch.globals),
+        actions=batch.actions[:, :num].flatten(0, 1)[:, None],
+        terminal=two(batch.terminal),
+    )
+
+
+def taken(batch: Batch, rows: Tensor) -> Batch:
+    """The batch with only these rows."""
+    names = ("registry", "scenery_registry", "scenery", "states", "globals", "actions", "terminal")
+    return replace(batch, **{name: getattr(batch, name)[rows] for name in names})
 
 
 def ever_alive(batch: Batch) -> Batch:
