@@ -8,6 +8,7 @@ docs/tables/recipes before the first cell. docs/models/table.md shows the rows t
 
 import statistics
 from pathlib import Path
+from typing import Literal
 
 import tyro
 from rich.console import Console
@@ -65,10 +66,13 @@ def main(
     out: Path = HERE / "docs" / "tables" / "models.json",
     threads: int = 0,
     only: tuple[str, ...] = (),
+    engine: Literal["local", "ray"] = "local",
+    workers: int = 1,
 ) -> None:
     """Fill the grid.
 
-    `threads` sets torch's threads (0 leaves them); `only` names the games to do now.
+    `threads` sets torch's threads (0 leaves them); `only` names the games to do now; `engine` and
+    `workers` spread the cells over processes or a Ray cluster (docs/scale.md).
     """
     if threads:
         import torch
@@ -84,7 +88,7 @@ def main(
             f"{row['seconds']:.0f} s"
         )
 
-    rows = fill(recipe, work, out, tell, only)
+    rows = fill(recipe, work, out, tell, only, engine, workers)
     PAGE.write_text(page(read_json(out)), encoding="utf-8")
     say(f"{len(rows)} rows of recipe '{recipe.name}' in {out}")
 

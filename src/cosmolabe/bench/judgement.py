@@ -36,6 +36,11 @@ class Judgement:
     planning: list[dict[str, Any]] = field(default_factory=list)
     """What plans made inside the model bring; see `bench.planning.judging`."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: all that is written, not the windows it was measured on."""
+        kept_there = ("bed", "scores", "prediction")
+        return {name: value for name, value in vars(self).items() if name not in kept_there}
+
     def reading(self, metric: str, horizon: int | None = None) -> Reading:
         """The reading of that name; refused with the names there are."""
         for reading in self.readings:

@@ -2,8 +2,9 @@
 
 import fcntl
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cosmolabe.bench.evaluate import judge_model, write_run
 from cosmolabe.core import parts
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, write_json
+from cosmolabe.core.spread import check_engine, spread
 from cosmolabe.data.collect import collect
 from cosmolabe.data.store import Store
 from cosmolabe.nets.recipe import TrainConfig
@@ -66,31 +68,46 @@ def fill(
     out: Path,
     tell: Callable[[dict[str, Any]], None] | None = None,
     only: Sequence[str] = (),
+    engine: str = "local",
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
     """Train and judge every cell that `out` does not hold yet; gives all rows of this recipe.
 
     `work` keeps stores, checkpoints and run folders; `out` grows by one row a cell, so a killed
     run goes on where it stopped. `only` leaves the other games for later, or for a second process
-    that fills the same table.
+    that fills the same table. `engine` and `workers` spread the cells over processes or over a
+    Ray cluster that shares `work` (`core.spread`); rows then stand in the order they were finished.
     """
+    check_engine(engine, workers)
     store_recipe(recipe, out)
     games = recipe.games or parts.names("games")
     for game in only:
         if game not in games:
             raise ValueError(f"recipe '{recipe.name}' has no game '{game}'; have {list(games)}")
-    for seed in recipe.seeds:  # every game once before any a second time
-        for game in only or games:
-            models = [m for m in recipe.models if not _rows_of(out, recipe, game, m, seed)]
-            if not models:
-                continue
-            learn, bed = stores_of(recipe, game, work)
-            for model in models:
-                row = _cell(recipe, learn, bed, model, seed, work)
-                with alone(work):
-                    write_json(out, [*all_rows(out), row])
-                if tell is not None:
-                    tell(row)
+    jobs = [
+        (recipe, game, model, seed, work.resolve())
+        for seed in recipe.seeds  # every game once before any a second time
+        for game in only or games
+        for model in recipe.models
+        if not _rows_of(out, recipe, game, model, seed)
+    ]
+    if engine != "local" or workers > 1:  # two cells of a game must not collect its stores at once
+        for game in dict.fromkeys(job[1] for job in jobs):
+            stores_of(recipe, game, work)
+    with closing(spread(judge_cell, jobs, workers, engine)) as finished:
+        for _, row in finished:
+            with alone(work):
+                write_json(out, [*all_rows(out), row])
+            if tell is not None:
+                tell(row)
+    _beds.cache_clear()
     return [row for row in all_rows(out) if row["recipe"] == recipe.fingerprint]
+
+
+def judge_cell(recipe: GridRecipe, game: str, model: str, seed: int, work: Path) -> dict[str, Any]:
+    """Train and judge one cell; gives its row."""
+    learn, bed = stores_of(recipe, game, work)
+    return _cell(recipe, learn, bed, model, seed, work)
 
 
 @contextmanager
@@ -130,14 +147,17 @@ def _rows_of(
 
 def stores_of(recipe: GridRecipe, game: str, work: Path) -> tuple[Store, Bed]:
     """What to learn from and what to judge on, collected where `work` does not hold them yet."""
+    return _beds(game, recipe.train_episodes, recipe.test_episodes, recipe.protocol, work)
+
+
+@lru_cache(maxsize=1)  # the cells of one game follow each other
+def _beds(
+    game: str, train_episodes: int, test_episodes: int, protocol: str, work: Path
+) -> tuple[Store, Bed]:
     stores = work / "stores"
-    learn = collect(
-        game, stores / f"{game}-train-{recipe.train_episodes}", recipe.train_episodes, split="train"
-    )
-    test = collect(
-        game, stores / f"{game}-test-{recipe.test_episodes}", recipe.test_episodes, split="test"
-    )
-    return learn, lay_out(test, "test", recipe.protocol, num_episodes=recipe.test_episodes)
+    learn = collect(game, stores / f"{game}-train-{train_episodes}", train_episodes, split="train")
+    test = collect(game, stores / f"{game}-test-{test_episodes}", test_episodes, split="test")
+    return learn, lay_out(test, "test", protocol, num_episodes=test_episodes)
 
 
 def _cell(

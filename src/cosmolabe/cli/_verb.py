@@ -4,12 +4,14 @@ import contextlib
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from tyro.conf import FlagCreatePairsOff
 
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
+Engine = Literal["local", "ray"]
+"""Who does the jobs of one command; see `core.spread`."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
-from cosmolabe.cli._verb import Answer, Verb, progress
+from cosmolabe.cli._verb import Answer, Engine, Verb, progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,8 @@ class Collect(Verb):
     """Another salt makes other episodes."""
     workers: int = 1
     """Processes; the bytes are the same for any number."""
+    engine: Engine = "local"
+    """Who plays the shards: processes here, or a Ray cluster (docs/scale.md; extra `ray`)."""
     max_ticks: int | None = None
     """Longest episode; the game's own limit where none is given, 600 in outside games."""
     level: int = 1
@@ -68,6 +70,7 @@ class Collect(Verb):
                 max_ticks=self.max_ticks,
                 level=self.level,
                 starts=ScenarioEpisodes(self.game) if self.split == "scenario" else None,
+                engine=self.engine,
             )
 
     def _outside(self) -> Any:  # noqa: ANN401 - a Store, loaded lazily
@@ -75,10 +78,10 @@ class Collect(Verb):
         from cosmolabe.data.outside.collecting import collect_outside
         from cosmolabe.data.outside.players import DEFAULT
 
-        if self.workers != 1 or self.level != 1:
+        if self.workers != 1 or self.level != 1 or self.engine != "local":
             raise ValueError(
                 "outside games are played by one process from their own beginning; leave out "
-                "--workers and --level"
+                "--workers, --engine and --level"
             )
         ticks = MAX_TICKS if self.max_ticks is None else self.max_ticks
         game = outside_game(self.game, self.frameskip, ticks)

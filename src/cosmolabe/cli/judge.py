@@ -1,12 +1,14 @@
 """Let a judge take the measure of a world model, or of rollouts already made."""
 
+from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
-from cosmolabe.cli._verb import Answer, Table, Verb, progress
+from cosmolabe.cli._verb import Answer, Engine, Table, Verb, progress
 
 JUDGES = ("state",)
 
@@ -51,6 +53,10 @@ class Judge(Verb):
     out."""
     robust: FlagCreatePairsOff[bool] = False
     """Adds what the model loses under each robustness protocol."""
+    workers: int = 1
+    """Processes that share the pairs of store and model."""
+    engine: Engine = "local"
+    """Who judges them: processes here, or a Ray cluster (docs/scale.md; extra `ray`)."""
     trust: FlagCreatePairsOff[bool] = False
     """Run the user's own Python named by --model."""
     report: bool = True
@@ -81,46 +87,22 @@ class Judge(Verb):
         return Answer(data, text)
 
     def _judge_models(self) -> list[Any]:
-        from cosmolabe.bench.bed import lay_out
-        from cosmolabe.bench.evaluate import judge_model, write_runs
-        from cosmolabe.bench.robust import variant_beds
-        from cosmolabe.cli._models import open_model
-        from cosmolabe.data.store import open_store
+        from cosmolabe.bench.evaluate import write_runs
+        from cosmolabe.core.spread import spread
 
         if not self.model:
             raise ValueError("which world model? say --model NAME or --model FOLDER")
-        judgements, total = [], len(self.paths) * len(self.model)
-        with progress("judging") as tell:
-            for path in self.paths:
-                store = open_store(path)
-                models = [open_model(m, store, self.seed, self.trust) for m in self.model]
-                bed = lay_out(
-                    store,
-                    self.split,
-                    self.protocol,
-                    num_episodes=self.episodes,
-                    per_episode=self.per_episode,
-                    seed=self.seed,
-                )
-                drawn = {"num_episodes": self.episodes, "per_episode": self.per_episode}
-                beds = variant_beds(bed, **drawn, seed=self.seed) if self.robust else []
-                for model in models:
-                    tell(len(judgements), total)
-                    judgements.append(
-                        judge_model(
-                            model,
-                            store,
-                            num_episodes=self.episodes,
-                            seed=self.seed,
-                            curve_horizon=self.curve_horizon,
-                            gap_split=self.gap,
-                            num_clips=self.clips,
-                            scenarios=self.scenarios,
-                            plan=self.plan,
-                            bed=bed,
-                            robust=beds,
-                        )
-                    )
+        cells = [(self, path, number) for path in self.paths for number in range(len(self.model))]
+        judgements: list[Any] = [None] * len(cells)
+        with (
+            progress("judging") as tell,
+            closing(spread(judge_cell, cells, self.workers, self.engine)) as finished,
+        ):
+            tell(0, len(cells))
+            for done, (place, judgement) in enumerate(finished, 1):
+                judgements[place] = judgement
+                tell(done, len(cells))
+        _laid_out.cache_clear()
         clear(self.out)
         write_runs(judgements, self.out)
         return [reading for judgement in judgements for reading in judgement.readings]
@@ -147,6 +129,41 @@ class Judge(Verb):
         config = {"paths": list(self.paths), "protocol": self.protocol, "rollouts": len(rollouts)}
         write_json(self.out / "record.json", Record("judge", self.seed, config, protocol, data))
         return readings
+
+
+def judge_cell(asked: Judge, path: Path, number: int) -> Any:  # noqa: ANN401 - a Judgement
+    """One of the models on one of the stores."""
+    from cosmolabe.bench.evaluate import judge_model
+
+    store, models, bed, beds = _laid_out(asked, path)
+    return judge_model(
+        models[number],
+        store,
+        num_episodes=asked.episodes,
+        seed=asked.seed,
+        curve_horizon=asked.curve_horizon,
+        gap_split=asked.gap,
+        num_clips=asked.clips,
+        scenarios=asked.scenarios,
+        plan=asked.plan,
+        bed=bed,
+        robust=beds,
+    )
+
+
+@lru_cache(maxsize=1)  # the cells of one store follow each other
+def _laid_out(asked: Judge, path: Path) -> tuple[Any, list[Any], Any, Any]:
+    """A store, its models, all opened before any is judged, and the windows they are judged on."""
+    from cosmolabe.bench.bed import lay_out
+    from cosmolabe.bench.robust import variant_beds
+    from cosmolabe.cli._models import open_model
+    from cosmolabe.data.store import open_store
+
+    store = open_store(path)
+    models = [open_model(name, store, asked.seed, asked.trust) for name in asked.model]
+    drawn = {"num_episodes": asked.episodes, "per_episode": asked.per_episode, "seed": asked.seed}
+    bed = lay_out(store, asked.split, asked.protocol, **drawn)
+    return store, models, bed, variant_beds(bed, **drawn) if asked.robust else []
 
 
 OURS = (

@@ -5,16 +5,16 @@ made again from the plan alone if it is not. Hence the bytes are the same for an
 workers, and after any number of interruptions.
 """
 
-import multiprocessing
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from cosmolabe.core import parts
 from cosmolabe.core.record import read_json, versions, write_json
+from cosmolabe.core.spread import check_engine, spread
 from cosmolabe.data.arrays import file_digest, read_arrays
 from cosmolabe.data.folder import INDEX, MANIFEST, RECORD, SCHEMA, SHARES, SPLITS
 from cosmolabe.data.players import policy_behind, shares_of
@@ -45,16 +45,19 @@ def collect(
     parameters: Mapping[str, float | int] | None = None,
     shard_size: int = 256,
     starts: Starts | None = None,
+    engine: str = "local",
 ) -> Store:
     """A store of `num_episodes` episodes, all in `split` or shared out by `shares`.
 
     `players` names who plays, with equal shares or each with its own; `progress(done, total)` is
-    called with episodes. The scenario split is made of `starts`
-    (`bench.scenario_episodes.ScenarioEpisodes`), not played. A folder that holds part of the same
-    collection is finished; one that holds anything else is refused.
+    called with episodes; `engine` is `local` (processes here) or `ray` (`core.spread`). The
+    scenario split is made of `starts` (`bench.scenario_episodes.ScenarioEpisodes`), not played. A
+    folder that holds part of the same collection is finished; one that holds anything else is
+    refused.
     """
     part: Game = parts.load("games", game)
     ticks = part.manifest.max_ticks if max_ticks is None else max_ticks
+    check_engine(engine, workers)
     if num_episodes < 1 or ticks < 1 or shard_size < 1 or workers < 1:
         raise ValueError(
             f"num_episodes, max_ticks, shard_size and workers must be at least 1; got "
@@ -91,7 +94,7 @@ def collect(
     )
     folder = Path(folder)
     _begin(folder, plan, part)
-    _fill(folder, plan, workers, progress, scenarios)
+    _fill(folder, plan, workers, progress, scenarios, engine)
     _finish(folder, plan)
     return open_store(folder)
 
@@ -143,6 +146,7 @@ def _fill(
     workers: int,
     progress: Callable[[int, int], None] | None,
     starts: Starts | None,
+    engine: str,
 ) -> None:
     wanted = shard_plans(plan)
     total = sum(shard.count for shard in wanted)
@@ -156,21 +160,10 @@ def _fill(
             progress(done, total)
 
     tell()
-    if workers == 1 or len(open_shards) < 2:
-        for shard in open_shards:
-            collect_shard(folder, plan, shard, starts)
-            tell(shard)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(open_shards)), mp_context=context) as pool:
-        running = {pool.submit(collect_shard, folder, plan, s, starts): s for s in open_shards}
-        try:
-            for future in as_completed(running):
-                future.result()
-                tell(running[future])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    jobs = [(folder.resolve(), plan, shard, starts) for shard in open_shards]
+    with closing(spread(collect_shard, jobs, workers, engine)) as finished:
+        for place, _ in finished:
+            tell(open_shards[place])
 
 
 def _finish(folder: Path, plan: Plan) -> None:
