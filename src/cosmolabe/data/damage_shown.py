@@ -69,14 +69,13 @@ def _duplicate(
 
 
 def _reversed(true: Episode, manifest: Manifest, damage: Damage) -> Episode:
-    """The past once more, backwards, and then on from there; nobody plays differently."""
+    """The past once more, backwards; then the episode is where it would have been."""
     back = min(ticks_of(damage), damage.onset - 1, len(true) - damage.onset)
     if back < 1:
         return true
     tick = np.arange(len(true))
     turned = (tick >= damage.onset) & (tick < damage.onset + back)
-    source = np.where(tick < damage.onset, tick, tick - 2 * back)
-    source = np.where(turned, 2 * (damage.onset - 1) - tick, source)
+    source = np.where(turned, 2 * (damage.onset - 1) - tick, tick)
     states = true.states[source]
     states[turned, :, VX : VY + 1] *= -1
     terminal = true.terminal[source]
@@ -95,11 +94,13 @@ def resized(
     states: Float[np.ndarray, "time slot state"],
     slot: int,
     size: float,
+    wrap: tuple[bool, bool] = (False, False),
 ) -> UInt8[np.ndarray, "time height width 3"]:
     """Pictures in which one entity is drawn larger about its own centre.
 
-    `draw` gives the pictures of states. What the entity covers is found by drawing the scene
-    without it, so that this needs nothing of a game but its drawing.
+    `draw` gives the pictures of states; `wrap` says whether rows and columns wrap. What the entity
+    covers is found by drawing the scene without it, so that this needs nothing of a game but its
+    drawing.
     """
     whole = draw(states)
     if size == 0:
@@ -112,17 +113,33 @@ def resized(
     for picture, before in zip(out, whole, strict=True):
         mask = (picture != before).any(-1)
         if mask.any():
-            _stretch(picture, before, mask, scale)
+            _stretch(picture, before, mask, scale, wrap)
     return out
 
 
-def _stretch(picture: np.ndarray, source: np.ndarray, mask: np.ndarray, scale: float) -> None:
-    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+def _stretch(
+    picture: np.ndarray, source: np.ndarray, mask: np.ndarray, scale: float, wrap: tuple[bool, bool]
+) -> None:
     places = []
-    for found, length in ((rows, mask.shape[0]), (columns, mask.shape[1])):
-        middle = (found[0] + found[-1]) / 2
-        nearest = np.round(middle + (np.arange(length) - middle) / scale).astype(int)
-        places.append(np.clip(nearest, 0, length - 1))
+    for axis, wraps in enumerate(wrap):
+        length = mask.shape[axis]
+        middle = _middle(np.flatnonzero(mask.any(1 - axis)), length, wraps)
+        away = np.arange(length) - middle
+        if wraps:
+            away -= length * np.round(away / length)
+        nearest = np.round(middle + away / scale).astype(int)
+        places.append(nearest % length if wraps else np.clip(nearest, 0, length - 1))
     grid = np.ix_(*places)
     covers = mask[grid]
     picture[covers] = source[grid][covers]
+
+
+def _middle(found: np.ndarray, length: int, wraps: bool) -> float:
+    """Middle of what is covered; on an axis that wraps it begins after the widest gap."""
+    if not wraps:
+        return float(found[0] + found[-1]) / 2
+    gaps = np.diff(np.append(found, found[0] + length))
+    last = int(np.argmax(gaps))
+    first = found[(last + 1) % len(found)]
+    end = found[last] + (length if found[last] < first else 0)
+    return float(first + end) / 2

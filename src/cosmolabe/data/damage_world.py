@@ -10,7 +10,7 @@ from cosmolabe.core.seeds import generator
 from cosmolabe.data.damage import INVERSE, PACE, PARAMETERS, Damage, ghosts_of, parameters_of
 from cosmolabe.engine.game import HEAD, TERMINATED, Game
 
-LONGEST_DELAY = 30  # ticks, at size 1
+LONGEST_DELAY = 16  # ticks, at size 1; held actions make a longer one look milder again
 FARTHEST_TELEPORT = 0.5  # of the world, at size 1
 NEW_GRAVITY = 0.0004  # screens per tick per tick, at size 1, where the game has none
 STEEPEST_TURN = np.pi / 3  # of gravity, at size 1: half of it still pulls down

@@ -104,12 +104,13 @@ def draw_twins(
     if pair.resizes:
         rows = [i for i, t in enumerate(chosen) if t >= pair.damage.onset]
         slot = [s.name for s in game.manifest.slots].index(pair.damage.entity)
+        wrap = game.manifest.wrap_y, game.manifest.wrap_x
         states, numbers = pair.damaged.states[part][rows], pair.damaged.globals[part][rows]
 
         def draw(some: np.ndarray) -> np.ndarray:
             return draw_frames(game, some, numbers, pair.appearance, size)
 
-        damaged[rows] = resized(draw, states, slot, pair.damage.size)
+        damaged[rows] = resized(draw, states, slot, pair.damage.size, wrap)
     return true, damaged
 
 
