@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.bench.evaluate import judge_model, write_run
 from cosmolabe.bench.planning.diagnosis import Diagnosis, mechanism, rank_correlations
 from cosmolabe.bench.planning.futures import InsideModel, InsideRules, frames_of, simulated
 from cosmolabe.bench.planning.judging import (
@@ -20,6 +21,7 @@ from cosmolabe.bench.planning.planners import PLANNERS, Effort, planner_named
 from cosmolabe.bench.planning.playing import PlanProtocol, play_plain, play_planned, starts
 from cosmolabe.bench.planning.returns import WORST, gains
 from cosmolabe.core import parts
+from cosmolabe.core.record import read_json
 from cosmolabe.engine.game import SCORE
 from cosmolabe.nets.shaping import shaped
 
@@ -256,3 +258,15 @@ def test_what_fails_is_said_only_below_the_aim():
     )
     never = replace(low, stakes_of={"score": 0.0, "lives": 0.5, "progress": 0.5})
     assert "score" not in mechanism(0.3, never)
+
+
+def test_judging_adds_plans_where_asked_and_the_run_folder_keeps_them(pong, still, tmp_path):
+    shared = {"num_episodes": 4, "num_pictures": 0, "num_clips": 0}
+    judged = judge_model(still, pong, plan=2, **shared)
+    assert judged.reading("planning_return").ceiling > judged.reading("planning_return").floor
+    assert judged.record.config["planning_episodes"] == 2
+    folder = write_run(judged, tmp_path / "run")
+    assert read_json(folder / "planning.json")[0]["planner"] == "cem"
+    without = judge_model(still, pong, **shared)
+    assert without.planning == []
+    assert not any(r.metric.startswith("planning") for r in without.readings)
