@@ -98,14 +98,13 @@ def _hurt(
         late = np.arange(damage.onset, len(rows)) - round(LONGEST_LAG * damage.size)
         out[after] = rows[np.maximum(late, 0)]
         return out
+    true = rows[after, :, :2].astype(np.float64)
     alive = rows[after, :, ALIVE : ALIVE + 1] > 0.5
     wrap = manifest.masks().wrap
-    away = damage.size * _offsets(rows[after, :, :2], alive, wrap, damage)
-    places = rows[after, :, :2] + np.where(alive, away, 0)
-    low, high = np.minimum(rows[after, :, :2], -MARGIN), np.maximum(rows[after, :, :2], 1 + MARGIN)
-    inside = np.clip(places, low, high)
-    out[after, :, :2] = np.where(wrap, places - np.floor(places), inside)
-    out[after, :, :2] = np.where(alive, out[after, :, :2], rows[after, :, :2])
+    places = true + damage.size * _offsets(true, alive, wrap, damage)
+    inside = np.clip(places, np.minimum(true, -MARGIN), np.maximum(true, 1 + MARGIN))
+    places = np.where(wrap, places - np.floor(places), inside)
+    out[after, :, :2] = np.where(alive, places, true)
     return out
 
 
