@@ -4,7 +4,7 @@ What comes out is a `data.policy.Policy`: plain arrays that play without torch. 
 `rl`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from time import process_time
 from typing import Any
@@ -229,5 +229,5 @@ def logits_of(model: Any, features: np.ndarray) -> np.ndarray:  # noqa: ANN401
         return model.policy.get_distribution(seen).distribution.logits.numpy()
 
 
-def _linear(layers: Sequence[torch.nn.Module]) -> list[torch.nn.Linear]:
+def _linear(layers: Iterable[torch.nn.Module]) -> list[torch.nn.Linear]:
     return [layer for layer in layers if isinstance(layer, torch.nn.Linear)]
