@@ -2,16 +2,16 @@
 
     python recipes/damage_table.py
 
-Writes docs/tables/damage.json. Run it again after a game's version or a kind of damage changes.
+Writes docs/tables/damage.json and prints the rows of docs/data/damage.md. Run it again after a
+game's version or a kind of damage changes.
 """
 
 from pathlib import Path
 
 import tyro
 from rich.console import Console
-from rich.table import Table
 
-from cosmolabe.bench.damage_table import damage_table
+from cosmolabe.bench.damage_table import damage_table, page_rows
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -25,10 +25,7 @@ def main(
     """Hurt `episodes` public test episodes of each game (all by default)."""
     tell = Console(stderr=True).print
     found = damage_table(work, out, games, episodes, lambda game: tell(f"{game} done"))
-    table = Table("kind", "rank correlation", "games", "mean falls in")
-    for row in found["kinds"]:
-        table.add_row(row["kind"], f"{row['rank']:.2f}", str(row["games"]), str(row["falls"]))
-    Console().print(table)
+    print("\n".join(page_rows(found)))
 
 
 if __name__ == "__main__":

@@ -139,3 +139,30 @@ def summary(ranks: Sequence[Row]) -> list[Row]:
             }
         )
     return rows
+
+
+def page_rows(table: dict[str, Any]) -> list[str]:
+    """The table as it stands in docs/data/damage.md, one line a kind."""
+    lines = []
+    for found in sorted(table["kinds"], key=lambda row: KINDS.index(row["kind"])):
+        mine = [row for row in table["rows"] if row["kind"] == found["kind"]]
+        small, large = ([r for r in mine if r["size"] == size] for size in (SIZES[0], SIZES[-1]))
+        falls = f"{found['falls']} of {found['games']}" if found["games"] else "–"
+        cells = (
+            f"`{found['kind']}`", str(len(large)), _mean(large, "shown", 2), _mean(small, "l1", 4),
+            _mean(large, "l1", 4), _mean(small, "final", 3), _mean(large, "final", 3),
+            _figure(found["rank"], 2), falls,
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _mean(rows: Sequence[Row], name: str, digits: int) -> str:
+    values = [row[name] for row in rows]
+    return _figure(None if None in values else float(np.mean(values)), digits)
+
+
+def _figure(value: float | None, digits: int) -> str:
+    if value is None or not np.isfinite(value):
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−")

@@ -14,13 +14,16 @@ from cosmolabe.cli.rollout import CONTEXT
 class Damage(Verb):
     """Hurt a store's episodes in a known way and size, and keep the doubles as rollouts.
 
-    What a judge says of them can then be held against what was truly done to them.
+    What a judge says of them can then be held against what was truly done to them. A broken world:
+    gravity, gravity_turned, restitution, friction, speed, ghosting, wrong_action, action_delay,
+    freeze, speed_jump, teleport, vanish, appear, duplicate, reversed_time. A model that goes wrong:
+    drift, jitter, smooth_noise, lag, mean_collapse.
     """
 
     store: Positional[Path]
     """Store of one of our games; imported episodes cannot be played again."""
     kind: Annotated[str, arg(aliases=["-k"])]
-    """gravity, teleport, freeze, vanish, wrong_action …; an unknown one lists them all."""
+    """One of these kinds; a game that cannot be damaged so names those it can."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder of rollouts to write; `cosmolabe judge` takes it."""
     size: float = 0.5
@@ -28,7 +31,7 @@ class Damage(Verb):
     onset: int = 60
     """The first state of the episode that may differ."""
     entity: str = ""
-    """Whom to hit; by default somebody who is alive then."""
+    """Whom to hit; by default all, where the kind can, or somebody who is alive then."""
     split: str = "test"
     """Split the episodes are drawn from."""
     episodes: Annotated[int, arg(aliases=["-n"])] = 64
@@ -40,7 +43,8 @@ class Damage(Verb):
 
     def run(self) -> Answer:
         """Play each episode and its damaged double; keep where both go on long enough."""
-        from cosmolabe.data.damage import Damage as Harm  # lazily, as all below
+        from cosmolabe.data.damage import PICTURES  # lazily, as all below
+        from cosmolabe.data.damage import Damage as Harm
         from cosmolabe.data.replay import ReplayStore
         from cosmolabe.data.rollout_folder import write_rollouts
         from cosmolabe.data.store import open_store
@@ -51,8 +55,8 @@ class Damage(Verb):
             raise ValueError(f"{self.store} holds imported episodes; damage needs a game to play")
         if self.onset < CONTEXT or self.frames < 1 or self.episodes < 1:
             raise ValueError(f"onset is {CONTEXT} or more, frames and episodes 1 or more")
-        if self.kind == "identity_swap":
-            raise ValueError("identity_swap changes pictures alone; a rollout of states shows none")
+        if self.kind in PICTURES:
+            raise ValueError(f"{self.kind} changes pictures alone; a rollout of states shows none")
         if (self.out / "rollouts.jsonl").exists():
             raise ValueError(f"{self.out} holds rollouts already; choose a new folder")
         drawn, end = store.split(self.split)[: self.episodes], self.onset + self.frames
