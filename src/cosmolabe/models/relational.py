@@ -21,11 +21,11 @@ from cosmolabe.core.model import ModelPart
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.features import wrapped
 from cosmolabe.nets.imagination import Dreamt, Imagination, Likely
+from cosmolabe.nets.residual import quiet
 from cosmolabe.nets.worlds import NetworkWorld, create_world, load_world
 
 WINDOW = 8  # context frames it is meant for; its memory takes any number
 WAVES = (1, 2, 4, 8)  # waves per world of the position features
-QUIET = 0.05  # corrections of motion below this are none, shares of the velocity or mean speed
 FAR = -1e9  # score of who must not be chosen
 NUM_WAYS = 3  # stay, steer, leap
 FAR_OFF = 50.0  # a dead entity's score for any way but a leap, below that of a leap
@@ -289,11 +289,6 @@ def next_born(states: Tensor, queue: Tensor) -> Float[Tensor, "batch time moving
     dead = (states[..., ALIVE : ALIVE + 1] < 0.5).to(states.dtype)
     before = queue @ dead
     return dead * torch.cat([before == 0, before == 1], -1)
-
-
-def quiet(values: Tensor) -> Tensor:
-    """Exactly zero below `QUIET`, less by it above; the gradient passes as if it were not."""
-    return values + (F.softshrink(values, QUIET) - values).detach()
 
 
 def create(manifest: Manifest, size: str = "laptop", seed: int = 0) -> NetworkWorld:

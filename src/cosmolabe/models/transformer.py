@@ -23,11 +23,11 @@ from cosmolabe.core.model import ModelPart
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.features import wrapped
 from cosmolabe.nets.imagination import Dreamt, Imagination, Likely
+from cosmolabe.nets.residual import MOTION, read_heads
 from cosmolabe.nets.worlds import NetworkWorld, create_world, load_world
 
 WINDOW = 8  # frames a token sees, its own included
 WAVES = (1, 2, 4, 8)  # waves per world of the position features
-QUIET = 0.05  # corrections of motion below this are none, shares of the velocity or mean speed
 FAR = -1e9  # attention score of what must not be seen
 
 KeysValues = tuple[Tensor, Tensor]
@@ -157,7 +157,7 @@ class Transformer(Imagination):
         self.frame_token = nn.Linear(len(profile.action_fields) + self.num_globals, width)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.last_norm = nn.LayerNorm(width)
-        self.entity_out = nn.Linear(width, 8 + self.num_fields)
+        self.entity_out = nn.Linear(width, MOTION + self.num_fields)
         self.frame_out = nn.Linear(width, self.num_globals + 1)
         for head in (self.entity_out, self.frame_out):
             nn.init.normal_(head.weight, std=0.002)
@@ -206,7 +206,7 @@ class Transformer(Imagination):
             kept.append(seen)
         tokens = self.last_norm(tokens)
         entity = self.entity_out(tokens[:, :, :num_moving])
-        likely = self.read(dreamt, entity, self.frame_out(tokens[:, :, num_moving]))
+        likely = read_heads(self, dreamt, entity, self.frame_out(tokens[:, :, num_moving]))
         return likely, replace(memory, past=tuple(kept))
 
     def surroundings(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -220,31 +220,6 @@ class Transformer(Imagination):
         own = torch.eye(num_moving, seen.shape[2], dtype=torch.bool)
         hidden = torch.where(dead & ~own, FAR, 0.0)
         return frame_between(distance, num_moving), frame_between(hidden, num_moving)
-
-    def read(self, dreamt: Dreamt, entity: Tensor, frame: Tensor) -> Likely:
-        """The heads' outputs as positions, logits, fields and globals."""
-        states = dreamt.states
-        gain, push, spot, jump, alive, fields = entity.split([2, 2, 2, 1, 1, self.num_fields], -1)
-        gain, push = quiet(gain), quiet(push)
-        was_alive = states[..., ALIVE : ALIVE + 1] > 0.5
-        moved = states[..., :2] + states[..., VX : VX + 2] * (1 + gain) + push * self.speed
-        # 8: a gate that leaks 2 % a frame would pull every brick towards the middle of the screen
-        leap = (10 * jump - torch.where(was_alive, 8.0, 0.0)).sigmoid()
-        return Likely(
-            positions=moved + leap * (spot + 0.5 - moved),
-            alive=10 * alive[..., 0] + torch.where(was_alive[..., 0], 4.0, -4.0),
-            fields=states[..., FIELDS_START:-NUM_HISTORY] + fields * self.field_scale,
-            globals=dreamt.globals + frame[..., :-1] * self.global_step,
-            terminal=10 * frame[..., -1] - 6,
-        )
-
-
-def quiet(values: Tensor) -> Tensor:
-    """Exactly zero below `QUIET`, less by it above; the gradient passes as if it were not.
-
-    What a constant velocity gets right stays exactly right, instead of nearly.
-    """
-    return values + (F.softshrink(values, QUIET) - values).detach()
 
 
 def frame_between(seen: Tensor, num_moving: int) -> Tensor:
