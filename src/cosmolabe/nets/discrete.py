@@ -24,7 +24,10 @@ from cosmolabe.nets.entities import (
     Block,
     Surroundings,
     entity_features,
+    free_first,
     num_features,
+    num_geometry,
+    orders,
     surroundings,
 )
 from cosmolabe.nets.imagination import Dreamt, Imagination, Likely, Story
@@ -83,8 +86,8 @@ class Discrete(Imagination):
     ranked: Tensor
     before_learning: Tensor
     weight: Tensor
-    word_weights = (1.0, 0.5, 0.3)
-    """Of x and y, of alive, of each field."""
+    word_weights = (1.0, 0.5, 1.0, 0.3)
+    """Of x and y, of alive, of each field that is one of a few things, of each other field."""
 
     def __init__(self, manifest: Manifest, size: Size) -> None:
         super().__init__(manifest)
@@ -101,19 +104,23 @@ class Discrete(Imagination):
         self.register_buffer("known", self.vocabulary.known(), persistent=False)
         ranked = self.known.logical_not().long().argsort(dim=-1, stable=True)  # known words first
         self.register_buffer("ranked", ranked, persistent=False)
-        coordinate, alive, field = self.word_weights
-        weights = [coordinate] * 2 + [alive] + [field] * (self.num_numbers - 3)
+        coordinate, alive, pick, field = self.word_weights
+        weights = [coordinate] * 2 + [alive]
+        weights += [pick if p else field for p in self.vocabulary.picks[COORDINATES + 1 :]]
         self.register_buffer("weight", torch.tensor(weights), persistent=False)
         self.state_in = nn.Linear(num_features(profile), width)
         self.registry_in = nn.Linear(profile.num_registry, width, bias=False)
+        self.turn_in = nn.Linear(2, width, bias=False)
         num_frame = len(profile.action_fields) + 2 * self.num_globals
         self.frame_in = nn.Linear(num_frame, width)
         self.frame_token = nn.Linear(num_frame, width)
+        self.orders = orders(manifest)
+        apart = num_geometry(self.orders)
         self.blocks = nn.ModuleList(
-            Block(width, size.heads, size.expansion) for _ in range(size.layers)
+            Block(width, size.heads, size.expansion, apart) for _ in range(size.layers)
         )
         self.reader = nn.ModuleList(
-            Block(width, size.heads, size.expansion) for _ in range(size.reader_layers)
+            Block(width, size.heads, size.expansion, apart) for _ in range(size.reader_layers)
         )
         self.word_in = nn.Embedding(self.num_numbers * (self.num_words + 1), width)
         self.time_in = nn.Embedding(size.steps + 1, width)
@@ -182,11 +189,12 @@ class Discrete(Imagination):
         frame = frame.flatten(0, 1)
         tokens = self.state_in(entity_features(self, states))
         tokens = tokens + in_every_frame(self.registry_in(batch.registry))
+        tokens = tokens + self.turn_in(free_first(states, in_every_frame(batch.registry)))
         tokens = tokens + self.frame_in(frame)[:, None]
         tokens = torch.cat([tokens, self.frame_token(frame)[:, None]], 1)
         scenery = self.state_in(entity_features(self, batch.scenery))
         scenery = scenery + self.registry_in(batch.scenery_registry)
-        around = surroundings(states, in_every_frame(batch.scenery), batch)
+        around = surroundings(states, in_every_frame(batch.scenery), batch, self.orders)
         for block in self.blocks:
             assert isinstance(block, Block)
             tokens = block(tokens, around, in_every_frame(scenery))
@@ -356,7 +364,8 @@ class Discrete(Imagination):
         if num == len(batch):
             return batch
         words = self.true_words(rebuilt(batch.states[:, :1]), batch)[0]
-        moves = (words[..., :COORDINATES] != self.nothing).any(-1)
+        tells = [n < COORDINATES or pick for n, pick in enumerate(self.vocabulary.picks)]
+        moves = (words[..., torch.tensor(tells)] != self.nothing).any(-1)
         changes = batch.states[:, :1, :, ALIVE] != batch.states[:, 1:, :, ALIVE]
         happens = (moves | changes).flatten(1).any(1)
         rank = torch.rand(len(batch), generator=self.dice)

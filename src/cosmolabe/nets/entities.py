@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, VX
-from cosmolabe.core.manifest import Profile
+from cosmolabe.core.manifest import Manifest, Profile
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.features import wrapped
 from cosmolabe.nets.imagination import Imagination
@@ -23,6 +23,8 @@ from cosmolabe.nets.imagination import Imagination
 WAVES = (1, 2, 4, 8, 16)  # waves per world of the position features
 NEAR = (0.03, 0.15)  # distances that the geometry resolves, shares of the world
 NUM_GEOMETRY = 4 * len(NEAR) + 1
+ORDERS = ("segment_index", "row", "col")  # fields that say where in a row something stands
+STEPS = (-1, 0, 1)  # who stands next to oneself in such an order, and who beside
 FAR = -1e9  # attention score of what must not be seen
 
 
@@ -44,6 +46,17 @@ def entity_features(network: Imagination, states: Tensor) -> Tensor:
     return torch.cat([2 * place - 1, alive, waves.sin(), waves.cos(), moves, fields], -1)
 
 
+def orders(manifest: Manifest) -> list[int]:
+    """Columns of a state row that say where in an order an entity stands."""
+    names = manifest.profile.game_fields
+    return [FIELDS_START + names.index(n) for n in ORDERS if n in manifest.fields]
+
+
+def num_geometry(orders: list[int]) -> int:
+    """How many numbers say how two entities stand to each other."""
+    return NUM_GEOMETRY + len(STEPS) * len(orders)
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """Who sees whom in a frame: moving slots, then the frame's own token; the scenery last."""
@@ -59,14 +72,22 @@ class Surroundings:
 
 
 def surroundings(
-    states: Float[Tensor, "frame moving state"], scenery: Tensor, batch: Batch
+    states: Float[Tensor, "frame moving state"],
+    scenery: Tensor,
+    batch: Batch,
+    orders: list[int],
 ) -> Surroundings:
-    """Displacements between all tokens of a frame; the frame's own token is near everything."""
+    """Displacements between all tokens of a frame; the frame's own token is near everything.
+
+    In each of the orders also who is a step before, beside and a step behind.
+    """
     num = states.shape[1]
-    seen = torch.cat([states[..., :3], scenery[..., :3]], 1)
+    seen = torch.cat([states, scenery], 1)
     gap = wrapped(seen[:, None, :, :2] - states[:, :, None, :2], batch.wrap)
     bent = torch.cat([torch.tanh(gap / near) for near in NEAR], -1)
-    geometry = torch.cat([bent, bent.abs(), gap.abs().sum(-1, keepdim=True)], -1)
+    steps = seen[:, None, :, orders] - states[:, :, None, orders]
+    beside = torch.cat([(1 - (steps - step).abs()).clamp(min=0) for step in STEPS], -1)
+    geometry = torch.cat([beside, bent, bent.abs(), gap.abs().sum(-1, keepdim=True)], -1)
     geometry = F.pad(geometry, (0, 0, 0, 0, 0, 1))
     geometry = torch.cat(
         [geometry[:, :, :num], torch.zeros_like(geometry[:, :, :1]), geometry[:, :, num:]], 2
@@ -80,16 +101,30 @@ def surroundings(
     return Surroundings(geometry, hidden)
 
 
+def free_first(states: Tensor, registry: Tensor) -> Float[Tensor, "frame moving 2"]:
+    """Whether a dead entity is the first, or the second, of its make to be free.
+
+    Games fill the first free slot; nothing else tells slots of one make apart.
+    """
+    alike = (registry[:, :, None] == registry[:, None]).all(-1)
+    before = torch.tril(alike, -1).to(states.dtype)
+    dead = (states[..., ALIVE : ALIVE + 1] < 0.5).to(states.dtype)
+    ahead = before @ dead
+    return dead * torch.cat([ahead == 0, ahead == 1], -1)
+
+
 class Block(nn.Module):
     """Attention with geometry, then a perceptron on each token."""
 
-    def __init__(self, width: int, heads: int, expansion: int) -> None:
+    def __init__(
+        self, width: int, heads: int, expansion: int, num_geometry: int = NUM_GEOMETRY
+    ) -> None:
         super().__init__()
         self.heads = heads
         self.before_attention = nn.LayerNorm(width)
         self.query_key_value = nn.Linear(width, 3 * width)
-        self.nearness = nn.Linear(NUM_GEOMETRY, heads, bias=False)
-        self.mix = nn.Linear(width + heads * NUM_GEOMETRY, width)
+        self.nearness = nn.Linear(num_geometry, heads, bias=False)
+        self.mix = nn.Linear(width + heads * num_geometry, width)
         self.before_perceptron = nn.LayerNorm(width)
         self.perceptron = nn.Sequential(
             nn.Linear(width, expansion * width), nn.GELU(), nn.Linear(expansion * width, width)
@@ -97,6 +132,8 @@ class Block(nn.Module):
         with torch.no_grad():
             self.nearness.weight.zero_()
             self.nearness.weight[:, -1] = -torch.linspace(0, 12, heads)  # near counts more
+            for i in range(num_geometry - NUM_GEOMETRY):  # a head looks at who stands before, ...
+                self.nearness.weight[i % heads, i] = 4
 
     def split(self, tokens: Tensor) -> Tensor:
         """Queries, keys and values (3, frame, token, head, channel)."""
