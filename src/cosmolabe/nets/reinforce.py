@@ -22,10 +22,10 @@ from cosmolabe.nets.practice import HOLD, Practice, first_look
 from cosmolabe.nets.shaping import SHAPING
 
 try:
-    import stable_baselines3  # ty: ignore[unresolved-import]
-    from stable_baselines3 import DQN, PPO  # ty: ignore[unresolved-import]
-    from stable_baselines3.common.callbacks import BaseCallback  # ty: ignore[unresolved-import]
-    from stable_baselines3.common.vec_env import VecEnv  # ty: ignore[unresolved-import]
+    import stable_baselines3  # ty: ignore[import-not-found]
+    from stable_baselines3 import DQN, PPO  # ty: ignore[import-not-found]
+    from stable_baselines3.common.callbacks import BaseCallback  # ty: ignore[import-not-found]
+    from stable_baselines3.common.vec_env import VecEnv  # ty: ignore[import-not-found]
 except ModuleNotFoundError as error:
     raise ValueError(
         "training a player needs Stable-Baselines3: pip install 'cosmolabe[rl]'"
