@@ -79,7 +79,7 @@ def with_nan(rows):
         (with_column("states", with_nan), "t 3, states: a number that is not finite"),
         (with_column("player", lambda p: [None, *p[1:]]), "an empty cell"),
         (with_column("episode", lambda e: [*e[:20], "other", *e[21:]]), "t must be 0, 1"),
-        (with_column("actions", lambda a: [[1.0] * 7] * len(a)), "T states, T - 1 actions"),
+        (with_column("actions", lambda a: [[1.0] * 7] * len(a)), "71 states and 71 actions"),
     ],
 )
 def test_parquet_that_is_no_episode_is_refused(exported, tmp_path, change, told):

@@ -69,17 +69,17 @@ def import_parquet(source: Path | str, folder: Path | str, quantised: bool = Fal
 
 
 def schema_of(manifest: Manifest) -> pa.Schema:
-    """The columns, with the manifest in the metadata."""
+    """The columns, with the manifest in the metadata; lists of nothing are left out."""
     profile, real = manifest.profile, pa.float32()
     state = pa.list_(real, profile.num_state)
+    lists = {"actions": profile.action_fields, "globals": profile.global_fields}
     meta = {"schema": SCHEMA, "manifest": plain(manifest)}
     return pa.schema(
         [
             ("episode", pa.string()),
             ("t", pa.int32()),
             ("states", pa.list_(state, manifest.num_slots)),
-            ("actions", pa.list_(real, len(profile.action_fields))),
-            ("globals", pa.list_(real, len(profile.global_fields))),
+            *((name, pa.list_(real, len(names))) for name, names in lists.items() if names),
             ("terminated", pa.bool_()),
             ("truncated", pa.bool_()),
             ("player", pa.string()),
@@ -92,19 +92,17 @@ def _to_table(store: Store, number: int, episode: Episode) -> pa.Table:
     schema, length = schema_of(store.manifest), len(episode)
     truncated = np.zeros(length, bool)
     truncated[-1] = episode.truncated
-    columns = [
-        pa.array([str(number)] * length, pa.string()),
-        pa.array(np.arange(length, dtype=np.int32)),
-        _nested(episode.states),
-        _nested(episode.actions),
-        _nested(episode.globals),
-        pa.array(episode.terminal),
-        pa.array(truncated),
-        pa.array([store.player(number)] * length, pa.string()),
-    ]
+    columns = {
+        "episode": pa.array([str(number)] * length, pa.string()),
+        "t": pa.array(np.arange(length, dtype=np.int32)),
+        "terminated": pa.array(episode.terminal),
+        "truncated": pa.array(truncated),
+        "player": pa.array([store.player(number)] * length, pa.string()),
+    }
+    for name in set(schema.names) - set(columns):
+        columns[name] = _nested(getattr(episode, name))
     return pa.Table.from_arrays(
-        [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)],
-        schema=schema,
+        [columns[field.name].cast(field.type) for field in schema], schema=schema
     )
 
 
@@ -179,10 +177,16 @@ def _finish(
         raise ValueError(f"{where}: an empty cell; every column needs a value in every row")
     if table["t"].to_numpy().tolist() != list(range(length)) or length < 2:
         raise ValueError(f"{where}: t must be 0, 1, 2, ... and two rows or more")
+    shapes = {
+        "states": (length, manifest.num_slots, profile.num_state),
+        "actions": (length, len(profile.action_fields)),
+        "globals": (length, len(profile.global_fields)),
+    }
     arrays = {
-        "states": _flat(table, "states").reshape(length, manifest.num_slots, profile.num_state),
-        "actions": _flat(table, "actions").reshape(length, -1),
-        "globals": _flat(table, "globals").reshape(length, -1),
+        name: _flat(table, name).reshape(shape)
+        if name in table.column_names
+        else np.zeros(shape, np.float32)
+        for name, shape in shapes.items()
     }
     for column, values in arrays.items():
         if not np.isfinite(values).all():

@@ -270,17 +270,17 @@ def _plain_kind(source: Path, info: Info, rows: list[Row], manifest: Manifest, p
     """`follow` where every episode ends in a zero action and none begins so; else a refusal."""
     if not len(picks.actions):
         return layout.FOLLOW
-    ends, starts, first = True, False, None
+    ends, starts = True, False
     for row, columns in _gather(source, info, rows, manifest, picks):
         actions = columns[layout.ACTION].reshape(row.length, -1)
-        first = first or row.length
         ends &= not actions[-1].any()
         starts |= bool(actions[0].any())
     if ends and starts:
         return layout.FOLLOW
+    first = rows[0].length
     raise ValueError(
-        f"{source}, {layout.ACTION}: {first} states and {first} actions in episode 0, where "
-        f"{first} states have {first} - 1 actions between them; say which belong together: "
+        f"{source}, {layout.ACTION}: {first} states and {first} actions in episode 0; {first} "
+        f"states have {first - 1} actions between them, so say which belong together: "
         f"--actions follow (a row's action was chosen after seeing its state; the last one is "
         f"dropped) or --actions lead (it led to its state; the first one is dropped)"
     )

@@ -55,6 +55,10 @@ def export_lerobot(
     fps = store.manifest.fps
     if fps != round(fps):
         raise ValueError(f"LeRobot counts whole frames a second; {store.game} has {fps:g}")
+    names = state_names(store.manifest)
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"columns of {store.game} would share a name, slot.field: {twice[:8]}")
     if pictures and not isinstance(store, ReplayStore):
         raise ValueError(f"{store.folder} holds imported episodes; we cannot draw that game")
     if pictures and (size < 16 or size % 2):
