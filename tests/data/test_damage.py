@@ -59,10 +59,16 @@ def pairs(store, kind, size):
             yield twins(store, number, Damage(kind, size, ONSET, seed=number))
 
 
-def distance(pair):
+def distance(pair, wrap):
     part = slice(ONSET, min(len(pair), ONSET + 60))
-    far = np.abs(pair.true.states[part, :, :3] - pair.damaged.states[part, :, :3]).mean()
-    return float(far) + pair.swapped_frames + pair.resizes * pair.damage.size
+    gap = pair.true.states[part, :, :3] - pair.damaged.states[part, :, :3]
+    gap[..., :2] -= np.where(wrap, np.round(gap[..., :2]), 0)  # the short way round
+    return float(np.abs(gap).mean()) + pair.swapped_frames + pair.resizes * pair.damage.size
+
+
+def mean_distance(store, kind, size):
+    wrap = store.manifest.masks().wrap
+    return np.mean([distance(pair, wrap) for pair in pairs(store, kind, size)])
 
 
 @every_kind
@@ -101,10 +107,7 @@ def test_size_one_shows_in_the_pixels_after_the_onset(store, kind):
 @every_kind
 def test_the_effect_grows_with_the_size(stores, game, kind):
     """On the mean over episodes; whoever plays on differently can by luck come closer again."""
-    none, small, large = (
-        np.mean([distance(pair) for pair in pairs(stores(game), kind, size)])
-        for size in (0.0, 0.1, 1.0)
-    )
+    none, small, large = (mean_distance(stores(game), kind, size) for size in (0.0, 0.1, 1.0))
     assert none == 0
     assert small <= large
     if kind in ALWAYS:
@@ -113,10 +116,7 @@ def test_the_effect_grows_with_the_size(stores, game, kind):
 
 @pytest.mark.parametrize("kind", ROLLOUT)
 def test_damaged_rollouts_grow_worse_step_by_step(store, kind):
-    far = [
-        np.mean([distance(pair) for pair in pairs(store, kind, size)])
-        for size in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-    ]
+    far = [mean_distance(store, kind, size) for size in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
     assert far == sorted(far)
     assert len(set(far)) == len(far)
 
@@ -135,7 +135,7 @@ def test_the_state_judge_likes_no_larger_damage_better(stores, kind):
         assert means[0] == 1.0
         assert means[0] >= means[1] >= means[2], game
         if kind in ROLLOUT:
-            assert means[1] > means[2] + 0.02, game
+            assert means[0] > means[1] > means[2], game
 
 
 def test_drift_grows_with_the_horizon_and_jitter_does_not(store):
@@ -291,10 +291,11 @@ def test_the_two_families_share_no_kind():
 
 def test_the_published_table_says_what_each_game_knows(store):
     page = (Path(__file__).parents[2] / "docs" / "data" / "damage.md").read_text()
-    table = [line.strip("| ").split(" | ") for line in page.splitlines() if " | " in line]
-    (head,) = (row for row in table if row[1:] == list(GAMES))
-    column = head.index(store.game)
-    told = {row[0].strip("`"): row[column] for row in table if len(row) == len(head)}
+    head = f"| kind | {' | '.join(GAMES)} |"
+    table = page[page.index(head) :].split("\n\n")[0].splitlines()
+    rows = [line.strip("| ").split(" | ") for line in table]
+    column = rows[0].index(store.game)
+    told = {row[0].strip("`"): row[column] for row in rows[2:]}
     for kind, entities in applicable(store.part).items():
         wanted = "–" if not entities else "all" if "" in entities else str(len(entities))
         assert told[kind] == wanted, f"{kind} in {store.game}"
