@@ -108,6 +108,8 @@ def _section(name: str, rows: list[dict[str, Any]]) -> str:
             f"({_n(row['share_low'])} to {_n(row['share_high'])}) | {_n(row['score_share'])} "
             f"| {row['seconds']:.0f} |"
         )
+    for note in dict.fromkeys(row["note"] for row in rows if row.get("note")):
+        lines.append(f"\n{note}")
     lines.append(DIAGNOSIS.rstrip("\n"))
     for row in rows:
         found = row.get("diagnosis")
@@ -119,7 +121,7 @@ def _section(name: str, rows: list[dict[str, Any]]) -> str:
             f"| {_n(of['score'])} | {_n(of['lives'])} | {_n(of['progress'])} "
             f"| {_n(found['top_quarter'])} | {_n(found['optimism'])} "
             f"| {_n(found['state_score'], 3)} | {_n(found['state_score_still'], 3)} "
-            f"| {_n(found['reaction'])} "
+            f"| {_n(found.get('reaction'))} "
             f"| {row['mechanism'] or 'nothing: at least 0.6 of the ceiling'} |"
         )
     return "\n".join(lines) + "\n"
