@@ -25,7 +25,7 @@ from cosmolabe.data.replay import ReplayStore
 from cosmolabe.data.store import Store
 
 ROOT = "MINARI_DATASETS_PATH"
-TOGETHER = 64  # episodes handed to Minari at once
+TOGETHER = 8  # episodes handed to Minari at once
 
 
 def export_minari(
