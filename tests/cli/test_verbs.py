@@ -128,6 +128,41 @@ def test_an_unknown_damage_is_answered_with_all_there_are(tmp_path):
     assert "gravity" in refused["error"]
 
 
+def test_a_damaged_rollout_scores_lower_the_larger_the_damage(tmp_path):
+    store = tmp_path / "pong"
+    run_json("collect", "pong", "--out", store, "-n", 3, "--split", "test", "--max-ticks", 60)
+    finals = []
+    for size in (0, 0.4, 1):
+        hurt = tmp_path / f"hurt-{size}"
+        words = ("--size", size, "--onset", 20, "--frames", 30, "--out", hurt)
+        assert run_json("damage", store, "-k", "drift", *words)[0] == 0
+        _, judged = run_json("judge", hurt, "--out", tmp_path / f"run-{size}", "--no-report")
+        finals.append(next(r["value"] for r in judged["readings"] if r["metric"] == "final"))
+    assert finals[0] == 1 > finals[1] > finals[2]
+    words = ("--out", tmp_path / "pictures", "--onset", 20)
+    code, refused = run_json("damage", store, "-k", "size_change", *words)
+    assert code == 2
+    assert "pictures alone" in refused["error"]
+
+
+def test_judge_says_what_is_lost_when_less_is_shown(tmp_path):
+    store, run = tmp_path / "pong", tmp_path / "run"
+    run_json("collect", "pong", "--out", store, "-n", 3, "--split", "test", "--max-ticks", 90)
+    words = ("judge", store, "-m", "constant_velocity", "--scenarios", 0, "--no-report")
+    code, judged = run_json(*words, "--robust", "--out", run)
+    values = {r["metric"]: r["value"] for r in judged["readings"] if r["horizon"] is None}
+    assert code == 0
+    assert values["loss_noise"] == pytest.approx(values["final"] - values["final_noise"])
+    assert (run / "robust.json").is_file()
+    code, alone = run_json(*words, "--protocol", "state/1+noise", "--out", run)
+    final = next(r["value"] for r in alone["readings"] if r["metric"] == "final")
+    assert (code, final) == (0, values["final_noise"])
+    assert not (run / "robust.json").exists(), "an earlier run's table is cleared away"
+    code, refused = run_json(*words, "--robust", "--protocol", "state/awm-1", "--out", run)
+    assert code == 2
+    assert "against state/1" in refused["error"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
