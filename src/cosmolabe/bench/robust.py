@@ -4,6 +4,7 @@ Every robustness protocol of the state judge on the same episodes as the clean o
 and ceiling under that protocol, and the loss against the clean score with its interval.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,7 +72,7 @@ def judge_robustness(
     model: WorldModel,
     bed: Bed,
     scores: WindowScores,
-    beds: list[Bed],
+    beds: Sequence[Bed],
     seed: int = 0,
     chunk: int = CHUNK,
 ) -> Robustness:
