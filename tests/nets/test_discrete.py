@@ -222,7 +222,8 @@ def test_an_untrained_model_coasts(name, store, windows, context):
     np.testing.assert_allclose(one[:, moving, :2], expected, atol=1e-6)
 
 
-def test_velocity_and_history_live_on_after_the_first_imagined_frame(world, windows):
+def test_velocity_and_history_live_on_after_the_first_imagined_frame(world, windows, monkeypatch):
+    monkeypatch.setattr(world.network, "mode", "sample")  # the likeliest may well be to rest
     with torch.no_grad():
         story = world.network.unroll(training_batch(windows), W, 4)
     for _, states, _ in story[1:]:
@@ -328,6 +329,7 @@ def test_training_prefers_frames_after_which_something_happens(world, windows):
     batch = pairs(training_batch(windows))
     still = batch.states[:, :1].expand_as(batch.states).clone()
     still[..., VX : VX + 2] = 0
+    still[..., HISTORY_START:] = 0
     still[:: len(batch) // 10, 1, :, 0] += 0.2  # a tenth or so of the frames
     network.shuffle(0)
     found = network.eventful(replace(batch, states=still))

@@ -178,7 +178,7 @@ class Discrete(Imagination):
     def look(self, dreamt: Dreamt) -> tuple[Look, Tensor]:
         """Look once at every frame; gives also what the head says of globals and the end."""
         batch, (rows, time) = dreamt.batch, dreamt.states.shape[:2]
-        states = grounded(dreamt.states, self.controllable(batch)).flatten(0, 1)
+        states = grounded(dreamt.states, self.who_is_steered(batch)).flatten(0, 1)
 
         def in_every_frame(once: Tensor) -> Tensor:
             return once[:, None].expand(-1, time, *once.shape[1:]).flatten(0, 1)
@@ -202,7 +202,7 @@ class Discrete(Imagination):
         said = self.frame_out(self.frame_norm(tokens[:, -1])).unflatten(0, (rows, time))
         return Look(states, tokens, around.without_scenery()), said
 
-    def controllable(self, batch: Batch) -> Bool[Tensor, "batch moving"]:
+    def who_is_steered(self, batch: Batch) -> Bool[Tensor, "batch moving"]:
         """Which moving slots the player steers."""
         return batch.registry[..., self.controllable_at] > 0.5
 
@@ -328,7 +328,7 @@ class Discrete(Imagination):
         words, true_offsets = words.flatten(0, 1), true_offsets.flatten(0, 1)
         look, said = self.look(replace(dreamt, states=self.shifted(dreamt.states)))
         alive = (after[..., ALIVE].flatten(0, 1) > 0.5)[..., None]
-        steered = self.controllable(batch)[..., None]
+        steered = self.who_is_steered(batch)[..., None]
         counts = self.weight.expand(*words.shape) * (1 + (STEERED - 1) * steered)
         parts, offsets = self.word_loss(words, counts, look)
         at = offsets.gather(-1, words[..., None])[..., 0]
@@ -349,7 +349,7 @@ class Discrete(Imagination):
     def true_words(self, now: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Words and offsets of the states after `now`; what is dead afterwards says one word."""
         after = batch.states[:, 1:]
-        before = grounded(now, self.controllable(batch))
+        before = grounded(now, self.who_is_steered(batch))
         words, offsets = self.vocabulary.encode(before, after, batch.wrap, self.unit)
         says_alive = torch.arange(self.num_numbers) == ALIVE
         alive = after[..., ALIVE : ALIVE + 1] > 0.5
