@@ -222,8 +222,9 @@ def test_an_untrained_model_coasts(name, store, windows, context):
     np.testing.assert_allclose(one[:, moving, :2], expected, atol=1e-6)
 
 
-def test_velocity_and_history_live_on_after_the_first_imagined_frame(world, windows, monkeypatch):
-    monkeypatch.setattr(world.network, "mode", "sample")  # the likeliest may well be to rest
+def test_velocity_and_history_live_on_after_the_first_imagined_frame(name, store, windows):
+    world = parts.load("models", name).create(store.manifest, "laptop", 0)  # it coasts
+    world.network.set_scales(measure(windows))
     with torch.no_grad():
         story = world.network.unroll(training_batch(windows), W, 4)
     for _, states, _ in story[1:]:
