@@ -93,7 +93,7 @@ def test_changing_only_the_future_changes_nothing(any_mode, windows):
 
 def test_a_rollout_is_told_nothing_of_the_future_states(any_mode, windows):
     other = replace(changed_from(windows, W), actions=windows.actions)
-    expected, found = (any_mode.rollout(w.context(W)) for w in (windows, other))
+    expected, found = (any_mode.rollout(w.context(W, 6)) for w in (windows, other))
     for part in ("states", "globals", "terminal"):
         np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
 
@@ -185,7 +185,7 @@ def test_batch_size_and_order_change_nothing(any_mode, context):
     whole = any_mode.rollout(context.take(rows))
     backwards = any_mode.rollout(context.take(rows[::-1]))
     np.testing.assert_allclose(backwards.states[::-1], whole.states, atol=1e-6)
-    for row in range(len(context)):
+    for row in (0, len(context) - 1):
         alone = any_mode.rollout(context.take(slice(row, row + 1)))
         np.testing.assert_allclose(alone.states[0], whole.states[row], atol=1e-6)
 
@@ -195,7 +195,7 @@ def test_rows_of_different_layouts_may_share_a_batch(any_mode, context):
     valid[1::2, 1] = False
     mixed = replace(context, masks=replace(context.masks, valid=valid, mutable=valid.copy()))
     together = any_mode.rollout(mixed)
-    for row in range(len(context)):
+    for row in (0, len(context) - 1):
         alone = any_mode.rollout(mixed.take(slice(row, row + 1)))
         np.testing.assert_allclose(together.states[row], alone.states[0], atol=1e-6)
 
@@ -367,7 +367,7 @@ def test_it_overfits_one_batch(name, store, batch_of_windows, size):
     rate = 3e-3 if size == "laptop" else 5e-4
     optimizer = torch.optim.AdamW(network.parameters(), lr=rate, betas=(0.9, 0.99))
     losses = []
-    for step in range(60 if size == "laptop" else 25):
+    for step in range(40 if size == "laptop" else 20):
         network.shuffle(step)
         loss = network.loss(batch, 1)["total"]
         optimizer.zero_grad()
