@@ -127,7 +127,7 @@ def page(rows: list[dict]) -> str:
         "# The full-size dataset",
         "",
         "Written by `python recipes/full_dataset.py` from [dataset.json](../tables/dataset.json).",
-        "Nothing of it needs to be shipped: the same command makes the same bytes anywhere, and",
+        "Nothing of it needs to be shipped: the same command makes the same shards again, and",
         "`store.verify()` plays every episode again.",
         "",
         "```bash",
