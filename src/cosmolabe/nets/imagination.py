@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY
+from cosmolabe.core.fields import ALIVE, FIELDS_START, FLAGS, NUM_HISTORY, SHAPES, SIZES
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.features import next_state, wrapped
@@ -64,6 +64,11 @@ class Imagination(nn.Module):
     window: int
     """Frames a network looks back, its own included."""
     weights = Weights()
+    player_share = 0.0
+    """Share of the loss on positions that is the controllable entities' alone.
+
+    Where one of many moves by the actions, a mean over all hardly asks what the actions do.
+    """
     field_used: Tensor
     field_turns: Tensor
     field_whole: Tensor
@@ -80,10 +85,12 @@ class Imagination(nn.Module):
     def __init__(self, manifest: Manifest) -> None:
         """Room for the game's scales and masks, saved with the weights."""
         super().__init__()
-        masks = manifest.masks()
+        masks, profile = manifest.masks(), manifest.profile
+        sizes = len(profile.kinds) + len(SHAPES) + len(SIZES) + len(profile.layers)
+        self.controllable = sizes + FLAGS.index("controllable")  # column of the registry
         self.register_buffer("field_used", torch.from_numpy(masks.fields))
         self.register_buffer("global_used", torch.from_numpy(masks.globals))
-        rotation = [name == "rotation" for name in manifest.profile.game_fields]
+        rotation = [name == "rotation" for name in profile.game_fields]
         self.register_buffer("field_turns", torch.tensor(rotation))
         scales = unmeasured(len(masks.fields), len(masks.globals))
         for field in fields(Scales):
@@ -176,7 +183,7 @@ class Imagination(nn.Module):
         off = (off / self.field_scale * self.field_used).sum(-1)
         drift = self.drift(likely.globals, before, numbers)
         parts = {
-            "positions": (gap * share).sum(-1).mean() / self.reach,
+            "positions": (gap * self.concern(batch, alive)).sum(-1).mean() / self.reach,
             "alive": F.binary_cross_entropy_with_logits(likely.alive, alive),
             "fields": (off * share).sum(-1).mean(),
             "globals": (drift * self.global_used).sum(-1).mean() / self.global_used.sum(),
@@ -189,6 +196,13 @@ class Imagination(nn.Module):
             getattr(w, f.name) * parts[f.name] for f in fields(w)
         )
         return parts
+
+    def concern(self, batch: Batch, alive: Tensor) -> Tensor:
+        """Share of each living entity in the loss on positions; sums to 1 over the entities."""
+        share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
+        acting = alive * batch.registry[:, None, :, self.controllable]
+        acting = acting / acting.sum(-1, keepdim=True).clamp(min=1)
+        return (1 - self.player_share) * share + self.player_share * acting
 
     def drift(self, said: Tensor, before: Tensor, truth: Tensor) -> Tensor:
         """How far off each global is, in steps of its usual size."""
