@@ -430,4 +430,6 @@ MODEL = ModelPart(
     load,
     trainable=True,
     sizes=tuple(SIZES),
+    # At 2e-3 asteroids broke between step 300 and 430: positions at h = 10 were 0.4 off.
+    recipe={"rate": 1e-3},
 )
