@@ -15,8 +15,9 @@ from rich.console import Console
 
 from cosmolabe.bench.bed import lay_out
 from cosmolabe.bench.evaluate import judge_model, write_run
+from cosmolabe.bench.tables import all_rows
 from cosmolabe.core import bootstrap, parts
-from cosmolabe.core.record import read_json, write_json
+from cosmolabe.core.record import write_json
 from cosmolabe.data.alignment import align, verdict
 from cosmolabe.data.outside import outside_game
 from cosmolabe.data.outside.collecting import collect_outside
@@ -48,7 +49,7 @@ def main(
     tell = Console(stderr=True).print
     for model in models:
         for name in games:
-            if (name, model) in {(row["game"], row["model"]) for row in _rows(out)}:
+            if (name, model) in {(row["game"], row["model"]) for row in all_rows(out)}:
                 continue
             game, stores = outside_game(name, frameskip, max_ticks), {}
             for split, count in (("train", train_episodes), ("test", test_episodes)):
@@ -58,9 +59,9 @@ def main(
             row = _cell(name, model, stores["train"], lay_out(stores["test"], "test"), work)
             row |= {"lag": found.best, "lag_why": found.why, "frameskip": frameskip}
             row |= {"train_episodes": train_episodes, "libraries": dict(game.libraries)}
-            write_json(out, [*_rows(out), row])
+            write_json(out, [*all_rows(out), row])
             tell(f"{name} {model}: {row['final']:.4f}, floor {row['floor']:.4f}")
-    _show(_rows(out), page)
+    _show(all_rows(out), page)
 
 
 def _cell(name, model, learn, bed, work) -> dict:
@@ -103,10 +104,6 @@ def _cell(name, model, learn, bed, work) -> dict:
         "protocol": final.protocol,
         "data": final.data,
     }
-
-
-def _rows(out: Path) -> list[dict]:
-    return read_json(out) if out.exists() else []
 
 
 def _show(rows: list[dict], page: Path) -> None:

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Names of all parts of a kind: games, models, metrics or judges."""
+    """Names of all parts of a kind: games, models, metrics, judges or scenarios."""
     from cosmolabe.core import parts
 
     return parts.names(kind)

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from cosmolabe.bench.continuing import give_luck, played_on
 from cosmolabe.core.fields import PREDICTED
 from cosmolabe.core.rollout import SURE, Prediction
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.dense import dense
 from cosmolabe.data.store import Store
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import Game
-from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
 
 
 def has_worlds(store: Store) -> bool:
@@ -42,22 +41,14 @@ def simulated(
             for episode, tick in zip(episodes, ticks, strict=True)
         ]
     )
-    public = np.zeros((len(worlds), horizon + 1, game.num_public), np.float32)
-    lengths = np.zeros(len(worlds), np.int64)
-    constants = store.constants[None]
-    kernels.simulate(game.step, worlds, actions, constants, public, lengths)
-    for rows, length in zip(public, lengths, strict=True):
-        rows[length:] = rows[length - 1]
-    return _prediction(game, public)
+    return _prediction(game, played_on(game, worlds, actions, store.constants))
 
 
 def _other_luck(
     worlds: np.ndarray, game: str, episodes: np.ndarray, ticks: np.ndarray, stream: int
 ) -> None:
     for world, episode, tick in zip(worlds, episodes, ticks, strict=True):
-        key = seed_of("other luck", game, int(episode), int(tick), stream)
-        world[KEY_LOW], world[KEY_HIGH] = key & 0xFFFFFFFF, key >> 32
-        world[COUNTER] = 0.0
+        give_luck(world, seed_of("other luck", game, int(episode), int(tick), stream))
 
 
 def _prediction(game: Game, public: np.ndarray) -> Prediction:

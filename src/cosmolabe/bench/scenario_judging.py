@@ -348,11 +348,11 @@ def _rows(scores: Sequence[SceneScores], trial: Trial, model: str) -> list[dict[
             "horizon": scenario.horizon,
             "needs_memory": scenario.needs_memory,
             "seeds": trial.seeds,
-            "score": _average(one.score),
-            "floor": max(_average(floor.score) for floor in floors),
-            "ceiling": _average(ceiling.score),
-            "sticky": _average(one.sticky),
-            "reaction": _average(one.reaction),
+            "score": bootstrap.mean_of_known(one.score),
+            "floor": max(bootstrap.mean_of_known(floor.score) for floor in floors),
+            "ceiling": bootstrap.mean_of_known(ceiling.score),
+            "sticky": bootstrap.mean_of_known(one.sticky),
+            "reaction": bootstrap.mean_of_known(one.reaction),
         }
         for rule, predicate in enumerate(scenario.predicates):
             broken = np.flatnonzero(one.kept[:, rule] < 1)
@@ -369,17 +369,12 @@ def _rows(scores: Sequence[SceneScores], trial: Trial, model: str) -> list[dict[
     return rows
 
 
-def _average(values: Float[np.ndarray, " seed"]) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
-
-
 def worst_scene(judged: ScenarioJudgement, trial: Trial) -> dict[str, dict[str, Any]]:
     """True and imagined frames of the rollout that keeps the fewest rules, then scores least."""
 
     def rank(number: int) -> tuple[float, float]:
         one = judged.scores[number]
-        return float(one.kept.mean()), _average(one.score)
+        return float(one.kept.mean()), bootstrap.mean_of_known(one.score)
 
     number = min(range(len(trial.scenes)), key=rank)
     scene, one, prediction = trial.scenes[number], judged.scores[number], judged.predictions[number]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import UInt8
 
+from cosmolabe.bench.continuing import give_luck, played_on
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.fields import NUM_HISTORY, PREDICTED
 from cosmolabe.core.rollout import SURE, Prediction
@@ -18,9 +19,7 @@ from cosmolabe.core.scenario import LEAD, Scenario, Trace
 from cosmolabe.core.seeds import episode_seed, generator, seed_of
 from cosmolabe.data.dense import dense
 from cosmolabe.data.playing import parse_script
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import TERMINATED, Game
-from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
 
 WINDOW = LEAD + 1
 """Context states of every scenario."""
@@ -99,12 +98,12 @@ def stage(
     executed = _stuck(actions, sticky, game, scenario, seeds, stream)
     start = np.stack([opening(game, scenario, seed) for seed in seeds])
     constants = constants_of(game, scenario)
-    past = _simulate(game, start, executed[:, :LEAD], constants)
+    past = played_on(game, start, executed[:, :LEAD], constants)
     if (start[:, TERMINATED] != 0.0).any():
         raise ValueError(f"{game.name} {scenario.name}: the game ends before the last {LEAD} ticks")
     now = start if stream is None else _other_luck(start, game, scenario, seeds, stream)
     changed = constants_of(game, scenario, parameters)
-    future = _simulate(game, now.copy(), executed[:, LEAD:-1], changed)
+    future = played_on(game, now.copy(), executed[:, LEAD:-1], changed)
     windows = _windows(game, np.concatenate([past, future[:, 1:]], 1), actions, seeds)
     return Staged(
         game=game,
@@ -145,9 +144,7 @@ def _other_luck(
     """The same worlds with other random numbers to come."""
     worlds = worlds.copy()
     for world, seed in zip(worlds, seeds, strict=True):
-        key = seed_of("other luck", game.name, scenario.name, seed, stream)
-        world[KEY_LOW], world[KEY_HIGH] = key & 0xFFFFFFFF, key >> 32
-        world[COUNTER] = 0.0
+        give_luck(world, seed_of("other luck", game.name, scenario.name, seed, stream))
     return worlds
 
 
@@ -171,20 +168,6 @@ def _stuck(
         for tick in np.flatnonzero(again[1:]) + 1:
             row[tick] = row[tick - 1]
     return executed
-
-
-def _simulate(
-    game: Game, worlds: np.ndarray, actions: np.ndarray, constants: np.ndarray
-) -> np.ndarray:
-    """Public rows of every state, the first included; `worlds` change in place."""
-    public = np.zeros((len(worlds), actions.shape[1] + 1, game.num_public), np.float32)
-    lengths = np.zeros(len(worlds), np.int64)
-    kernels.simulate(
-        game.step, worlds, np.ascontiguousarray(actions), constants[None], public, lengths
-    )
-    for rows, length in zip(public, lengths, strict=True):
-        rows[length:] = rows[length - 1]
-    return public
 
 
 def _windows(

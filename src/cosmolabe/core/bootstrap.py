@@ -38,6 +38,12 @@ def weighted_mean(
     return mean.reshape(len(weights), *values.shape[1:])
 
 
+def mean_of_known(values: Float[np.ndarray, " item"]) -> float:
+    """Mean of the items that are not missing; NaN where all are."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
 def interval(samples: Float[np.ndarray, "resample ..."], level: float = LEVEL) -> np.ndarray:
     """Low and high percentile over the resamples, shape (2, *rest); NaN where none is known."""
     half = (1.0 - level) / 2.0

@@ -75,6 +75,11 @@ def ends(name: str, value: Number, slack: Number) -> Rule:
     return lambda trace: np.abs(trace.number(name)[:, -1] - value) <= slack
 
 
+def game_ends(trace: Trace) -> Bool[np.ndarray, " batch"]:
+    """The game is over at the last step and was not at the first."""
+    return trace.terminal[:, -1] & ~trace.terminal[:, 0]
+
+
 def travels(slot: str, dx: Number, dy: Number, slack: Number = 0.02) -> Rule:
     """At the last step it is so far from where it began, counted along its way where axes wrap."""
 

@@ -40,7 +40,17 @@ def doubled(course: Course) -> Course:
     return 2 * course - course[:, :1]
 
 
-def shifted(by: float | int, start: int) -> Callable[[Course], Course]:
+def back_from(step: int) -> Callable[[Course], Course]:
+    """From a step on, the way is gone back."""
+
+    def change(course: Course) -> Course:
+        late = np.arange(course.shape[1]) > step
+        return np.where(late, 2 * course[:, step : step + 1] - course, course)
+
+    return change
+
+
+def drifting(by: float | int, start: int) -> Callable[[Course], Course]:
     """From step `start` on it drifts by so much more each step."""
     return lambda course: course + by * np.maximum(np.arange(course.shape[1]) - start, 0)
 

@@ -1,6 +1,6 @@
 """Who plays: how often a player follows a whim, and how long a decision lasts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,15 +77,18 @@ def policy_behind(players: Iterable[str], game: str) -> str:
     return policy_of(game).fingerprint if learned else ""
 
 
-def shares_of(players: Sequence[str] | Mapping[str, float | int]) -> dict[str, float]:
+def shares_of(
+    players: Sequence[str] | Mapping[str, float | int], known: Collection[str] = tuple(PLAYERS)
+) -> dict[str, float]:
     """Each player's share of the episodes, summing to 1; a plain list shares evenly."""
     shares = dict(players) if isinstance(players, Mapping) else dict.fromkeys(players, 1.0)
     for name, share in shares.items():
-        player_named(name)
+        if name not in known:
+            raise ValueError(f"no player named '{name}'; have {list(known)}")
         if not 0 < share < float("inf"):
             raise ValueError(f"the share of player '{name}' must be positive; got {share}")
     if not shares:
-        raise ValueError(f"name at least one player of {list(PLAYERS)}")
+        raise ValueError(f"name at least one player of {list(known)}")
     total = sum(shares.values())
     return {name: share / total for name, share in shares.items()}
 

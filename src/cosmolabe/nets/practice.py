@@ -14,7 +14,7 @@ from cosmolabe.data.players import player_named
 from cosmolabe.data.policy import Policy
 from cosmolabe.data.sight import Sight
 from cosmolabe.engine import kernels
-from cosmolabe.engine.game import LIVES, PHASE, SCORE, TERMINATED, TICK, WON, Game
+from cosmolabe.engine.game import LEVEL, LIVES, PHASE, SCORE, TERMINATED, TICK, WON, Game
 from cosmolabe.nets.shaping import shaped
 
 HOLD = player_named("rl").hold
@@ -141,7 +141,7 @@ def measure(
     return {
         "worlds": num_worlds,
         "score": float(worlds[:, SCORE].mean()),
-        "level": float(public[np.arange(num_worlds), lengths - 1, 3].mean()),
+        "level": float(public[np.arange(num_worlds), lengths - 1, LEVEL].mean()),
         "ticks": float(lengths.mean() - 1),
         "shaped_return": float(np.mean(returns)),
     }

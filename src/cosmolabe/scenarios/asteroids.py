@@ -25,6 +25,7 @@ from cosmolabe.core.scenario_rules import (
     ends,
     frozen,
     gains,
+    game_ends,
     given,
     keeps,
     lives,
@@ -498,10 +499,6 @@ def _field(slot: str, name: str, value: float, start: int) -> Rule:
     return lambda trace: np.all(np.abs(trace.field(slot, name)[:, start:] - value) < 0.4, axis=1)
 
 
-def _terminal_at_the_end(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    return trace.terminal[:, -1] & ~trace.terminal[:, 0]
-
-
 def _change(name: str, edit: Callable[[np.ndarray, Trace], None]) -> Change:
     """A change of a copy of the states, in place."""
 
@@ -774,7 +771,7 @@ SCENARIOS = (
         "stay*7,stay", "stay*7,thrust", "ship", 24,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
-                      _terminal_at_the_end, endless(), LATE),
+                      game_ends, endless(), LATE),
             Predicate("phase_over", "The phase says so.",
                       ends("phase", OVER, 0.4), GHOST_ROCKS, LATE),
             Predicate("nothing_moves", "Then nothing moves.",
@@ -843,7 +840,7 @@ SCENARIOS = (
             Predicate("won", "The phase says so.", ends("phase", WON, 0.4),
                       counted("phase", 0), LATE),
             Predicate("terminal", "The game is over at the end, and was not at the start.",
-                      _terminal_at_the_end, endless(), LATE),
+                      game_ends, endless(), LATE),
         ), _facing_the_very_last, level=LAST_LEVEL,
     ),
     Scenario(

@@ -18,13 +18,14 @@ from cosmolabe.core.scenario_rules import (
     vanished,
 )
 from cosmolabe.core.traces import (
+    back_from,
     doubled,
+    drifting,
     global_edit,
     kept,
     life_edit,
     pace,
     place_edit,
-    shifted,
     speed,
     straight,
 )
@@ -325,12 +326,6 @@ def _on_bat(trace: Trace, start: int) -> Bool[np.ndarray, " batch"]:
 # Planted changes.
 
 
-def _back(course: Float[np.ndarray, "batch step"]) -> Float[np.ndarray, "batch step"]:
-    """From the contact on, the way is gone back."""
-    late = np.arange(course.shape[1]) > CONTACT
-    return np.where(late, 2 * course[:, CONTACT : CONTACT + 1] - course, course)
-
-
 SCORE_TWICE = counted("score", 2.0)
 PASSES_UP = Change("the ball passes on", edit=place_edit("ball", Y, straight))
 PASSES_ACROSS = Change("the ball passes on", edit=place_edit("ball", X, straight))
@@ -338,9 +333,9 @@ REBUILT = Change("bricks come back", edit=life_edit(WALL, alive=True, start=16))
 ROW_GONE = Change("a row is gone", edit=life_edit(WALL[:COLUMNS], alive=False, start=8))
 LEVEL_STAYS = Change("the level stays", edit=global_edit("level", kept))
 HANGS = Change("the ball hangs there", edit=place_edit("ball", Y, kept))
-FLIES_OFF = Change("the ball flies at once", edit=place_edit("ball", Y, shifted(-SERVE_SPEED, 2)))
+FLIES_OFF = Change("the ball flies at once", edit=place_edit("ball", Y, drifting(-SERVE_SPEED, 2)))
 LEFT_BEHIND = Change("the ball is left behind", edit=place_edit("ball", X, kept))
-BAT_SLIDES_ON = Change("the bat goes on", edit=place_edit("paddle", X, shifted(-PADDLE_SPEED, 8)))
+BAT_SLIDES_ON = Change("the bat goes on", edit=place_edit("paddle", X, drifting(-PADDLE_SPEED, 8)))
 
 # Rules that several scenarios share.
 
@@ -469,7 +464,7 @@ SCENARIOS = (
                 "goes no higher or lower",
                 "The side of a brick does not turn the ball up or down.",
                 lambda t: np.ptp(t.y("ball"), 1) < 0.06,
-                Change("it bounces off down", edit=place_edit("ball", Y, shifted(0.01, CONTACT))),
+                Change("it bounces off down", edit=place_edit("ball", Y, drifting(0.01, CONTACT))),
                 FASTER_BAT,
             ),
         ),
@@ -603,7 +598,7 @@ SCENARIOS = (
                 "leaves straight",
                 "Little of the speed after the bat goes across.",
                 lambda t: np.abs(_lean(t, 13, 22)) < 0.25,
-                Change("it leaves aslant", edit=place_edit("ball", X, shifted(0.012, CONTACT))),
+                Change("it leaves aslant", edit=place_edit("ball", X, drifting(0.012, CONTACT))),
                 LITTLE_GRAVITY,
             ),
             Predicate(
@@ -758,7 +753,7 @@ SCENARIOS = (
                 "stops with the bat",
                 "It lies still once the word changes.",
                 lambda t: np.ptp(t.x("ball")[:, 14:], 1) < SLACK,
-                Change("it slides on", edit=place_edit("ball", X, shifted(-PADDLE_SPEED, 12))),
+                Change("it slides on", edit=place_edit("ball", X, drifting(-PADDLE_SPEED, 12))),
                 FASTER_BAT,
             ),
         ),
@@ -838,7 +833,7 @@ SCENARIOS = (
                 "does not turn the ball",
                 "The ball keeps its way.",
                 lambda t: pace(t.x("ball"), 14, 24) * pace(t.x("ball"), 0, 8) > 0,
-                Change("it turns back in the air", edit=place_edit("ball", X, _back)),
+                Change("it turns back in the air", edit=place_edit("ball", X, back_from(CONTACT))),
                 FASTER_BAT,
             ),
         ),
@@ -882,7 +877,7 @@ SCENARIOS = (
                 "goes on across",
                 "It moves as far across in the next ten steps as in the first ten.",
                 lambda t: np.abs(pace(t.x("ball"), 10, 20) - pace(t.x("ball"), 0, 10)) < 0.004,
-                Change("it turns back in the air", edit=place_edit("ball", X, _back)),
+                Change("it turns back in the air", edit=place_edit("ball", X, back_from(CONTACT))),
                 LITTLE_GRAVITY,
             ),
         ),

@@ -21,6 +21,7 @@ from cosmolabe.core.scenario_rules import (
     ends,
     frozen,
     gains,
+    game_ends,
     given,
     keeps,
     lives,
@@ -452,10 +453,6 @@ def _column(trace: Trace, field: str) -> int:
     return ALIVE + 1 + trace.manifest.profile.game_fields.index(field)
 
 
-def _terminal_at_the_end(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    return trace.terminal[:, -1] & ~trace.terminal[:, 0]
-
-
 BAYS_OPEN = _forgets("a filled bay opens again", "reached", 15)
 BAYS_FILL = Change("all bays are filled", edit=_fill_all)
 
@@ -565,7 +562,7 @@ SCENARIOS = (
         "stay*7,stay", "stay*7,up*3,stay", "frog", 24,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
-                      _terminal_at_the_end, endless(), LATE),
+                      game_ends, endless(), LATE),
             Predicate("phase_over", "The phase says so.",
                       ends("phase", OVER, 0.4), GHOST_CARS, LATE),
             Predicate("no_life_left", "No life is left.",

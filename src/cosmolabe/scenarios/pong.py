@@ -6,12 +6,13 @@ from cosmolabe.core.fields import X, Y
 from cosmolabe.core.scenario import LEAD, Change, Predicate, Scenario, Trace
 from cosmolabe.core.scenario_rules import counted, endless, gains, keeps
 from cosmolabe.core.traces import (
+    back_from,
     doubled,
+    drifting,
     global_edit,
     kept,
     pace,
     place_edit,
-    shifted,
     speed,
     straight,
 )
@@ -211,12 +212,6 @@ def _homing(trace: Trace) -> np.ndarray:
 # Planted changes of a trace.
 
 
-def _back(course: np.ndarray) -> np.ndarray:
-    """From the contact on, the way is gone back."""
-    late = np.arange(course.shape[1]) > CONTACT
-    return np.where(late, 2 * course[:, CONTACT : CONTACT + 1] - course, course)
-
-
 def _stretched(course: np.ndarray) -> np.ndarray:
     """From the contact on, the way is an eighth longer."""
     late = np.arange(course.shape[1]) > CONTACT
@@ -237,12 +232,12 @@ SCORE_TWICE = counted("score", 2.0)
 LOSE_TWICE = counted("opponent_score", 2.0)
 GOES_ON = Change("the ball goes on for ever", edit=place_edit("ball", X, straight))
 SERVED_AT_ONCE = Change(
-    "the ball is served at once", edit=place_edit("ball", X, shifted(SERVE_SPEED, 20))
+    "the ball is served at once", edit=place_edit("ball", X, drifting(SERVE_SPEED, 20))
 )
 SERVED_TOO_SOON = Change(
-    "the ball is served too soon", edit=place_edit("ball", X, shifted(SERVE_SPEED, 3))
+    "the ball is served too soon", edit=place_edit("ball", X, drifting(SERVE_SPEED, 3))
 )
-SLIDES_ON = Change("the bat slides on", edit=place_edit("player", Y, shifted(-BAT_SPEED, CONTACT)))
+SLIDES_ON = Change("the bat slides on", edit=place_edit("player", Y, drifting(-BAT_SPEED, CONTACT)))
 NEVER_OVER = endless()
 
 # Rules that several scenarios share.
@@ -320,7 +315,7 @@ def _bounce(top: bool) -> tuple[Predicate, ...]:
             "keeps its way across",
             "The rail does not change the way across.",
             lambda t: np.abs(pace(t.x("ball"), 12, 22) - pace(t.x("ball"), 0, 8)) < 0.003,
-            Change("the rail turns it back across", edit=place_edit("ball", X, _back)),
+            Change("the rail turns it back across", edit=place_edit("ball", X, back_from(CONTACT))),
             SOFT_RAILS,
         ),
     )
@@ -361,7 +356,7 @@ SCENARIOS = (
                 "leaves flat",
                 "Little of the speed after the bat goes up or down.",
                 lambda t: np.abs(_slope(t, 13, 24)) < 0.25,
-                Change("it leaves at a slant", edit=place_edit("ball", Y, shifted(0.01, CONTACT))),
+                Change("it leaves at a slant", edit=place_edit("ball", Y, drifting(0.01, CONTACT))),
                 FASTER_RETURNS,
             ),
             Predicate(
@@ -538,7 +533,7 @@ SCENARIOS = (
                 "goes on across",
                 "It moves as far across in the next ten steps as in the first ten.",
                 lambda t: np.abs(pace(t.x("ball"), 10, 20) - pace(t.x("ball"), 0, 10)) < 0.004,
-                Change("it turns back in the air", edit=place_edit("ball", X, _back)),
+                Change("it turns back in the air", edit=place_edit("ball", X, back_from(CONTACT))),
                 Change("a little gravity", {"gravity": 0.0002}),
             ),
         ),

@@ -21,6 +21,7 @@ from cosmolabe.core.scenario_rules import (
     ends,
     frozen,
     gains,
+    game_ends,
     given,
     keeps,
     lives,
@@ -322,10 +323,6 @@ def _at_the_start(trace: Trace) -> Bool[np.ndarray, " batch"]:
     return ((np.abs(x - at_x) < 0.02) & (np.abs(y - at_y) < 0.02)).all(1)
 
 
-def _terminal_at_the_end(trace: Trace) -> Bool[np.ndarray, " batch"]:
-    return trace.terminal[:, -1] & ~trace.terminal[:, 0]
-
-
 def _gliding(trace: Trace) -> Trace:
     """The head at an even speed from its first place to its last."""
     states, share = trace.states.copy(), np.linspace(0, 1, trace.states.shape[1])[None, :, None]
@@ -409,7 +406,7 @@ SCENARIOS = (
         "stay*7,stay", "stay*7,up", "lives", 28,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
-                      _terminal_at_the_end, TORUS, LATE),
+                      game_ends, TORUS, LATE),
             Predicate("phase_over", "The phase says so.", ends("phase", OVER, 0.4),
                       TORUS, TREMBLING),
             Predicate("no_life_left", "No life is left.", ends("lives", 0, 0.3),
@@ -526,7 +523,7 @@ SCENARIOS = (
         (
             Predicate("won", "The phase says so.", ends("phase", WON, 0.4), UNGROWING, LATE),
             Predicate("terminal", "The game is over at the end, and was not at the start.",
-                      _terminal_at_the_end, endless(), LATE),
+                      game_ends, endless(), LATE),
             Predicate("last_segment", "The 46th segment is born and stays.",
                       born_once(f"segment_{NUM_SEGMENTS - 1}", 1, 9), UNGROWING, LATE),
         ), _last_bite_of_all,
@@ -536,7 +533,7 @@ SCENARIOS = (
         "stay*7,stay", "stay*7,up", "head", 28,
         (
             Predicate("terminal", "The game is over at the end, and was not at the start.",
-                      _terminal_at_the_end, endless(), SLOWER),
+                      game_ends, endless(), SLOWER),
             Predicate("phase_over", "The phase says so.", ends("phase", OVER, 0.4),
                       counted("phase", 0), LATE),
             Predicate("nothing_moves", "Then nothing moves.",

@@ -16,16 +16,16 @@ from cosmolabe.bench.planning.futures import Dreamer, InsideRules, Moment
 from cosmolabe.bench.planning.planners import Plan
 from cosmolabe.bench.planning.playing import PlanProtocol
 from cosmolabe.bench.planning.returns import PARTS, Frames, gains
+from cosmolabe.core.bootstrap import mean_of_known
 from cosmolabe.core.fields import ALIVE
 from cosmolabe.metrics.alive_f1 import alive_f1
 from cosmolabe.metrics.composite import composite
 from cosmolabe.metrics.position_l1 import position_l1
 
-SOUND_SHARE = 0.6  # of the true planner's return; below it a model is asked what fails (issue)
+SOUND_SHARE = 0.6  # of the true planner's return; below it a model is asked what fails (our choice)
 SOUND_RANKS = 0.5  # ours: rank correlation from which an ordering is fit to plan by
 LEAST_REACTION = 0.5  # ours: of the true spread
 LEAST_SPREAD = 1e-6  # of returns; candidates that all bring the same cannot be ranked
-AT_ONCE = 64  # candidates looked at, at most
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,17 @@ class Looker:
         if not self.ranks:
             raise ValueError("nothing was looked at: protocol.looks is 0")
         ranks = np.concatenate(self.ranks)
-        known = {p: _mean(ranks[:, 1 + k]) for k, p in enumerate(PARTS)}
+        known = {p: mean_of_known(ranks[:, 1 + k]) for k, p in enumerate(PARTS)}
         stakes = {p: float(np.isfinite(ranks[:, 1 + k]).mean()) for k, p in enumerate(PARTS)}
         close, spread = np.concatenate(self.close), np.concatenate(self.spread).mean(0)
         return Diagnosis(
-            ranks=_mean(ranks[:, 0]),
+            ranks=mean_of_known(ranks[:, 0]),
             ranks_of=known,
             stakes_of=stakes,
-            top_quarter=_mean(np.concatenate(self.top)),
-            optimism=_mean(np.concatenate(self.optimism)),
-            state_score=_mean(close[:, 0]),
-            state_score_still=_mean(close[:, 1]),
+            top_quarter=mean_of_known(np.concatenate(self.top)),
+            optimism=mean_of_known(np.concatenate(self.optimism)),
+            state_score=mean_of_known(close[:, 0]),
+            state_score_still=mean_of_known(close[:, 1]),
             reaction=float(spread[0] / spread[1]) if spread[1] > LEAST_SPREAD else float("nan"),
             moments=len(ranks),
         )
@@ -188,8 +188,3 @@ def mechanism(share: float, found: Diagnosis) -> str:
             f"lost in rare moments or beyond the plan"
         )
     return "; ".join(told)
-
-
-def _mean(values: np.ndarray) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")

@@ -10,15 +10,14 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
+from cosmolabe.bench.continuing import give_luck, played_on
 from cosmolabe.bench.driving import imagine
 from cosmolabe.bench.planning.returns import Frames
 from cosmolabe.core.fields import PREDICTED
 from cosmolabe.core.rollout import Context, WorldModel
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.dense import dense
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import TERMINATED, Game
-from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
 
 WINDOW = 8  # true states a model is told (AutoWorldModel-Bench)
 LAG = 2  # rows before them that feed their history deltas
@@ -108,10 +107,10 @@ class InsideModel:
         context = moment.context(np.repeat(plans, hold, 2))
         prediction, why = imagine(self.model, context, seed)
         ends = slice(hold - 1, None, hold)
-        here = [PREDICTED]
+        now = context.states[:, -1:][..., list(PREDICTED)]
         over = np.asarray(prediction.terminal.reshape(len(why), -1, hold).max(2) > 0)
         frames = Frames(
-            np.concatenate([context.states[:, -1:][..., *here], prediction.states[:, ends]], 1),
+            np.concatenate([now, prediction.states[:, ends]], 1),
             np.concatenate([context.globals[:, -1:], prediction.globals[:, ends]], 1),
             np.concatenate([np.zeros_like(over[:, :1]), over], 1),
         )
@@ -143,21 +142,14 @@ def _reshuffle(moment: Moment, worlds: np.ndarray, stream: int, seed: int) -> No
     """Other luck for the copies: the same for all candidates of an episode."""
     for world, episode in zip(worlds, moment.seeds, strict=True):
         key = seed_of("planned luck", moment.game.name, episode, moment.tick, stream, seed)
-        world[KEY_LOW], world[KEY_HIGH] = key & 0xFFFFFFFF, key >> 32
-        world[COUNTER] = 0.0
+        give_luck(world, key)
 
 
 def simulated(
     game: Game, worlds: np.ndarray, ticks: UInt8[np.ndarray, "row tick"]
 ) -> Float32[np.ndarray, "row time public"]:
-    """Compact rows of worlds under given actions; an ended game keeps its last state."""
-    public = np.zeros((len(worlds), ticks.shape[1] + 1, game.num_public), np.float32)
-    lengths = np.zeros(len(worlds), np.int64)
-    constants = game.default_parameters()[None]
-    kernels.simulate(game.step, worlds, np.ascontiguousarray(ticks), constants, public, lengths)
-    for rows, length in zip(public, lengths, strict=True):
-        rows[length:] = rows[length - 1]
-    return public
+    """Compact rows of worlds under given actions and the game's own physics; see `played_on`."""
+    return played_on(game, worlds, ticks, game.default_parameters())
 
 
 def frames_of(game: Game, public: Float32[np.ndarray, "row time public"]) -> Frames:

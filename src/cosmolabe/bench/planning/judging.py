@@ -1,6 +1,7 @@
 """Takes the measure of a world model as something to plan with, beside floor and ceiling.
 
-    judged = judge_planning(model, game)      readings, and one row for the report and the table
+    ground = lay_out_planning("pong")           floor and ceiling play
+    judged = judge_planning(model, ground)      readings, and one row for the report and the table
 
 Floor: the random player. Ceiling: the same planner with the true simulator. All play the same
 episodes, so intervals are over episodes drawn again, the same ones for all.

@@ -17,7 +17,7 @@ from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.seeds import generator, seed_of
 from cosmolabe.data.players import player_named
 from cosmolabe.engine import kernels
-from cosmolabe.engine.game import SCORE, Game
+from cosmolabe.engine.game import SCORE, TERMINATED, Game
 
 SALT = "planning"
 EARLIEST, LATEST = 60, 900  # ticks at which an episode of planning may begin
@@ -118,7 +118,7 @@ def _start(game: Game, number: int, seed: int) -> _Beginning:
     world = game.new_world(key)
     actions = _chosen(game, "heuristic", world[None], LATEST, [key])[0]
     public = simulated(game, world[None].copy(), actions[None])[0]
-    lasted = int((public[:, 6] == 0).sum())
+    lasted = int((public[:, TERMINATED] == 0).sum())
     tick = int(generator(SALT, "start", game.name, seed, number).integers(EARLIEST, LATEST))
     tick = tick if tick < lasted else max(lasted // 2, WINDOW + LAG)
     kernels.advance(

@@ -19,11 +19,6 @@ def families() -> list[str]:
     return sorted(name for name in found if name not in NOT_GAMES)
 
 
-def is_outside(name: str) -> bool:
-    """Whether a game's name means one that nobody here wrote."""
-    return "/" in name
-
-
 def outside_game(name: str, frameskip: int = 1, max_ticks: int = MAX_TICKS) -> OutsideGame:
     """The game `FAMILY/NAME`; `frameskip` of its own frames make one tick."""
     family, _, rest = name.partition("/")

@@ -20,10 +20,10 @@ from cosmolabe.data.arrays import read_arrays, write_arrays
 from cosmolabe.data.collect import split_sizes
 from cosmolabe.data.folder import RECORD, SHARES
 from cosmolabe.data.outside.game import OutsideGame, Session
-from cosmolabe.data.outside.players import DEFAULT, PLAYERS, shares_of
+from cosmolabe.data.outside.players import DEFAULT, PLAYERS
 from cosmolabe.data.outside.playing import play_episode
 from cosmolabe.data.pack import PackedWriter
-from cosmolabe.data.players import turns
+from cosmolabe.data.players import shares_of, turns
 from cosmolabe.data.store import Store, open_store
 from cosmolabe.data.video import QUALITY, write_video
 
@@ -58,7 +58,7 @@ def collect_outside(
         "manifest": plain(game.manifest),
         "libraries": dict(game.libraries),
         "episodes": split_sizes(num_episodes, shares if split is None else {split: 1}),
-        "players": shares_of(players),
+        "players": shares_of(players, PLAYERS),
         "salt": salt,
         "frames": frames,
     }

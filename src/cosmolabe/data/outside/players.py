@@ -1,6 +1,5 @@
 """Who plays an outside game: nobody here knows how to win it, so whims decide."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,16 +33,3 @@ PLAYERS = {
     for player in (Whims("random", hold=8), Whims("sticky", hold=16, sticky=True))
 }
 DEFAULT = tuple(PLAYERS)
-
-
-def shares_of(players: Sequence[str] | Mapping[str, float]) -> dict[str, float]:
-    """Each player's share of the episodes, summing to 1; a plain list shares evenly."""
-    shares = dict(players) if isinstance(players, Mapping) else dict.fromkeys(players, 1.0)
-    for name, share in shares.items():
-        if name not in PLAYERS:
-            raise ValueError(f"no player named '{name}' of outside games; have {list(PLAYERS)}")
-        if not 0 < share < float("inf"):
-            raise ValueError(f"the share of player '{name}' must be positive; got {share}")
-    if not shares:
-        raise ValueError(f"name at least one player of {list(PLAYERS)}")
-    return {name: share / sum(shares.values()) for name, share in shares.items()}

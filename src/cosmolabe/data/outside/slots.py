@@ -3,9 +3,8 @@
 A foreign environment may list its objects in any order, swap two of them, or let one object leave
 on the right and come back on the left under the same name. Here an object is the one that was
 nearest a tick ago and no further than the game's `reach`; what is matched to nobody is born into a
-slot that
-was dead. Where no such slot is left it takes one whose entity is gone, which reads dead for that
-one tick, so that nobody's speed is ever that of a teleport.
+slot that was dead. Where no such slot is left it takes one whose entity is gone, which reads dead
+for that one tick, so that nobody's speed is ever that of a teleport.
 """
 
 from collections.abc import Sequence
