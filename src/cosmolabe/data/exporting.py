@@ -43,7 +43,10 @@ def sizes_of(store: Store, split: str | None, limit: int | None) -> dict[str, in
     """Episodes of each split that is not empty, in the order of `chosen`."""
     names = [name for name, _ in chosen(store, split, limit)]
     if not names:
-        raise ValueError(f"{store.folder} has no episode{f' in {split}' if split else ''}")
+        have = [name for name in SPLITS if len(store.split(name))]
+        raise ValueError(
+            f"{store.folder} has no episode{f' in {split}' if split else ''}; have {have}"
+        )
     return {name: names.count(name) for name in dict.fromkeys(names)}
 
 
