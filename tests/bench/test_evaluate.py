@@ -155,6 +155,46 @@ def test_a_model_that_exits_does_not_end_the_judging(bed, stop):
     assert set(why) == {f"model raised {stop.__name__}: 0"}
 
 
+@pytest.mark.parametrize("stop", [SystemExit, RuntimeError])
+def test_a_prediction_that_raises_when_it_is_read_does_not_end_the_judging(bed, stop):
+    class Gone:
+        @property
+        def states(self):
+            raise stop(0)
+
+    class Hands:
+        name = "hands"
+
+        def rollout(self, context, seed=0):
+            return Gone()
+
+    _, why = imagine(Hands(), bed.windows.context(8))
+    assert set(why) == {f"model raised {stop.__name__}: 0"}
+
+
+def test_an_error_that_cannot_say_what_it_is_does_not_end_the_judging(bed):
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    class Raises:
+        name = "raises"
+
+        def rollout(self, context, seed=0):
+            raise Mute
+
+    _, why = imagine(Raises(), bed.windows.context(8))
+    assert set(why) == {"model raised Mute"}
+
+
+@pytest.mark.parametrize(
+    "asked", [{"scenarios": -1}, {"scenarios": 10**9}, {"plan": -1}, {"plan": 10**14}]
+)
+def test_silly_counts_are_refused_before_anything_is_imagined(bed, breaks, asked):
+    with pytest.raises(ValueError, match=r"starts of each scenario are 0 to .* plans 0 to 1000"):
+        judge_model(breaks(after=0), bed.store, bed=bed, **asked)
+
+
 def test_models_with_names_that_no_file_can_have_keep_their_clips_apart(bed, still, tmp_path):
     names = ("../../a/b", "../../a_b", "x" * 300, "<b>")
     judgements = [

@@ -227,6 +227,19 @@ def test_a_model_that_breaks_is_counted_and_costs_only_itself(breaks):
     assert np.isfinite(judged.row["return"])
 
 
+def test_futures_that_are_no_numbers_are_counted_as_broken():
+    class Dark:
+        name = "dark"
+
+        def rollout(self, context, seed=0):
+            told = still_of("pong").rollout(context, seed)
+            return replace(told, terminal=np.full_like(told.terminal, np.nan))
+
+    judged = judge_planning(Dark(), lay_out_planning("pong", SMALL))
+    assert judged.row["broken"] == judged.row["imagined"] * SMALL.episodes
+    assert judged.row["why"] == ["not finite"]
+
+
 def test_only_games_with_a_return_can_be_planned_in():
     manifest = game_of("pong").manifest
     assert can_plan(manifest)

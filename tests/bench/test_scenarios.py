@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cosmolabe.bench.evaluate import judge_model, write_run
+from cosmolabe.bench.scenario_check import check_scenarios
 from cosmolabe.bench.scenario_judging import judge_scenarios, lay_out_scenarios
 from cosmolabe.bench.staging import (
     actions_of,
@@ -165,6 +166,56 @@ def test_a_rollout_that_is_not_finite_scores_0_and_keeps_no_rule(trial):
     assert "invalid" in found["rule_consistency"].why
 
 
+class Wild:
+    """Places are those of the last context state, all else is what it is told."""
+
+    name = "wild"
+
+    def __init__(self, number, everywhere=True):
+        self.number, self.everywhere = number, everywhere
+
+    def rollout(self, context, seed=0):
+        from cosmolabe.models.still import Still
+
+        told = Still().rollout(context, seed)
+        if self.everywhere:
+            told.states[...] = self.number
+            told.states[::2] *= -1
+            told.globals[...] = -self.number
+        return replace(told, terminal=np.full_like(told.terminal, self.number))
+
+
+@pytest.mark.parametrize("game", ["pong", "snake", "platformer"])
+def test_numbers_of_any_size_are_judged_without_a_warning(game):
+    judged = judge_scenarios(Wild(np.float32(3e38)), lay_out_scenarios(game, 1))
+    found = {reading.metric: reading.value for reading in judged.readings}
+    assert all(np.isfinite(list(found.values())))
+    assert found["scenario_score"] < 0.1
+
+
+def test_a_rollout_that_breaks_all_rules_because_its_end_is_no_number_says_so(trial):
+    judged = judge_scenarios(Wild(np.nan, everywhere=False), trial)
+    found = {reading.metric: reading for reading in judged.readings}
+    assert found["rule_consistency"].value == 0.0
+    assert "invalid" in found["rule_consistency"].why
+    assert found["scenario_score"].value > 0
+
+
+def test_writing_into_what_is_told_changes_nothing_of_the_scenarios(trial):
+    from cosmolabe.models.still import Still
+
+    class Writes(Still):
+        def rollout(self, context, seed=0):
+            told = super().rollout(context, seed)
+            masks = vars(context.masks).values()
+            for array in (context.registry, context.states, context.globals, *masks):
+                array[...] = 0
+            return told
+
+    plain, written = (judge_scenarios(model, trial).readings for model in (Still(), Writes()))
+    assert [r.value for r in plain] == [r.value for r in written]
+
+
 def test_floors_and_ceiling_stand_beside_every_reading(trial):
     from cosmolabe.models.still import Still
 
@@ -186,8 +237,11 @@ def test_the_fingerprint_knows_the_scenarios_and_the_number_of_starts(trial):
 def test_games_without_scenarios_and_foolish_counts_are_refused():
     with pytest.raises(ValueError, match="no scenarios"):
         lay_out_scenarios("chess")
-    with pytest.raises(ValueError, match="seeds"):
-        lay_out_scenarios("pong", 0)
+    for seeds in (0, 10**9):
+        with pytest.raises(ValueError, match="seeds"):
+            lay_out_scenarios("pong", seeds)
+        with pytest.raises(ValueError, match="seeds"):
+            check_scenarios("pong", seeds)
 
 
 def test_a_judged_run_says_which_rules_broke_and_shows_the_worst(store, tmp_path):

@@ -199,6 +199,30 @@ def test_a_model_file_that_raises_or_exits_is_told_as_the_user_s_own(tmp_path, m
             open_model(f"{own}:make", SimpleNamespace(manifest=None), trust=True)
 
 
+def test_a_models_name_is_the_one_it_had_when_it_was_opened(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "class Make:\n"
+        "    def __init__(self, manifest): self.asked = 0\n"
+        "    @property\n"
+        "    def name(self):\n"
+        "        self.asked += 1\n"
+        "        return f'name {self.asked}' if self.asked < 2 else exit(0)\n"
+        "    def rollout(self, context, seed=0): return seed\n"
+    )
+    model = open_model(f"{own}:Make", SimpleNamespace(manifest=None), trust=True)
+    assert (model.name, model.name, model.rollout(None, 5)) == ("name 1", "name 1", 5)
+
+
+@pytest.mark.parametrize("code", [0, None, 3])
+def test_an_exit_halfway_is_no_success(verb, capsys, code):
+    def leave():
+        raise SystemExit(code)
+
+    assert main.run(verb(leave)) == 2
+    assert "something called exit" in capsys.readouterr().err
+
+
 def test_a_full_disk_and_an_empty_memory_are_told_with_what_would_do(verb, capsys):
     def full():
         raise OSError(errno.ENOSPC, "No space left on device")

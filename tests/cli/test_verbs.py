@@ -55,6 +55,8 @@ def test_doctor_fails_where_a_needed_library_is_missing(monkeypatch):
         (("games", "pang"), "no game named 'pang'"),
         (("collect", "pong", "--out", "{}/x", "-n", "0"), "at least"),
         (("collect", "pong", "--out", "{}/x", "--players", "nobody"), "nobody"),
+        (("collect", "pong", "-o", "{}/x", "--split", "scenario", "--level", "2"), "nobody plays"),
+        (("collect", "pong", "-o", "{}/x", "--split", "scenario", "--players", "rl"), "nobody"),
         (("check", "store", "{}/nowhere"), "no store at"),
         (("train", "{}/nowhere", "--out", "{}/x"), "no store at"),
         (("judge", "--out", "{}/x"), "judge what?"),

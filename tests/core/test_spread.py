@@ -1,6 +1,7 @@
 """Jobs give the same whoever does them, and what goes wrong is told."""
 
 import operator
+import os
 import sys
 from contextlib import closing
 
@@ -51,3 +52,9 @@ def test_without_ray_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"cosmolabe\[ray\]"):
         next(spread(operator.mul, JOBS, 2, "ray"))
+
+
+def test_a_worker_that_dies_is_told_in_words():
+    finished = spread(os._exit, [(3,), (3,)], 2)
+    with pytest.raises(ValueError, match="a worker process died"), closing(finished):
+        list(finished)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,8 @@ import pytest
 
 from cosmolabe.core.record import read_json
 from cosmolabe.data.collect import collect
+from cosmolabe.data.envelopes import export_envelopes
+from cosmolabe.data.exporting import whole_folder
 from cosmolabe.data.parquet import export_parquet, import_parquet
 from cosmolabe.data.video import export_video, read_video
 from cosmolabe.engine.render import draw_frames
@@ -133,3 +136,24 @@ def test_video_without_its_library_names_the_extra(store, tmp_path, monkeypatch)
 def test_impossible_videos_are_refused(store, tmp_path, changes, told):
     with pytest.raises(ValueError, match=told):
         export_video(store, 0, tmp_path / "one.mp4", **changes)
+
+
+@pytest.mark.parametrize("export", [export_parquet, export_envelopes])
+@pytest.mark.parametrize("split", ["scenario", "nope"])
+def test_an_empty_or_unknown_split_leaves_no_folder(store, tmp_path, export, split):
+    with pytest.raises(ValueError, match="scenario"):
+        export(store, tmp_path / "out", split)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_behind_a_link_or_a_dot_is_filled_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to("there")
+    monkeypatch.chdir(tmp_path / "here")
+    for folder, found in (("../link", tmp_path / "there"), (".", tmp_path / "here")):
+        with whole_folder(Path(folder)) as part:
+            (part / "a").write_text("b")
+        assert [path.name for path in found.iterdir()] == ["a"]
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ValueError, match="is a file"), whole_folder(tmp_path / "file"):
+        pass

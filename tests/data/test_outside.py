@@ -221,6 +221,7 @@ def test_the_command_line_takes_a_name_with_a_slash(tmp_path, monkeypatch, capsy
     assert (answer["episodes"], answer["states"]) == (4, 84)
     assert asked == [("fake/Bats", 2, 20)]
     assert main.run([*words, "--workers", "2"]) == 2
+    assert main.run([*words, "--split", "scenario"]) == 2
     assert main.run(["collect", "pong", "--frames", "--out", str(tmp_path / "t")]) == 2
 
 

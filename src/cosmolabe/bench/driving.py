@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Bool
 
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.rollout import Context, Prediction, WorldModel
@@ -72,6 +73,12 @@ def join_steps(parts: Sequence[Prediction]) -> Prediction:
     )
 
 
+def is_finite(prediction: Prediction) -> Bool[np.ndarray, " batch"]:
+    """Of each rollout, whether every number in it is one."""
+    arrays = (prediction.states, prediction.globals, prediction.terminal)
+    return np.all([np.isfinite(a).reshape(len(a), -1).all(1) for a in arrays], axis=0)
+
+
 def _shape(context: Context) -> tuple[int, int, int, int, int]:
     batch, _, slots, columns = context.states.shape
     predicted = columns - 6  # neither velocity nor the four history deltas
@@ -84,13 +91,19 @@ def _one_chunk(
     # The masks say what is scored: a model that writes into its own changes nobody else's.
     context = replace(context, masks=context.masks.copy())
     # A seed of 31 bits: other people's random generators take no more.
+    wanted = (len(context), *shape[1:])
     try:
-        prediction = model.rollout(context, seed=seed & 0x7FFFFFFF)
+        # What it hands back is its own code too: reading an attribute may raise or exit.
+        return sound(model.rollout(context, seed=seed & 0x7FFFFFFF), wanted)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # its exit() is no reason to stop judging
-        prediction, raised = None, f"model raised {type(error).__name__}: {error}"[:300]
-    else:
-        raised = ""
-    usable, why = sound(prediction, (len(context), *shape[1:]))
-    return usable, raised or why
+        return sound(None, wanted)[0], f"model raised {_in_words(error)}"[:300]
+
+
+def _in_words(error: BaseException) -> str:
+    """Type and message; an error of the model's own may not even be able to say what it is."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__

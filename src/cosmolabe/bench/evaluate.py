@@ -14,6 +14,7 @@ from cosmolabe.bench.driving import CHUNK
 from cosmolabe.bench.judgement import Judgement
 from cosmolabe.bench.pictures import can_draw, clips_to_show, picture_readings
 from cosmolabe.bench.planning.judging import USUAL, can_plan, judge_planning, lay_out_planning
+from cosmolabe.bench.planning.playing import MOST_EPISODES
 from cosmolabe.bench.readings import (
     curves_of,
     finals_of,
@@ -25,6 +26,7 @@ from cosmolabe.bench.readings import (
     side_readings,
 )
 from cosmolabe.bench.robust import judge_robustness
+from cosmolabe.bench.scenario_check import MOST_SEEDS
 from cosmolabe.bench.scenario_judging import (
     judge_scenarios,
     knows_scenarios,
@@ -75,6 +77,11 @@ def judge_model(
     if num_pictures < 0 or num_clips < 0:
         raise ValueError(
             f"pictures and clips are counts, 0 or more; got {num_pictures} and {num_clips}"
+        )
+    if not 0 <= scenarios <= MOST_SEEDS or not 0 <= plan <= MOST_EPISODES:  # before hours of work
+        raise ValueError(
+            f"starts of each scenario are 0 to {MOST_SEEDS} and games played by plans 0 to "
+            f"{MOST_EPISODES}; got {scenarios} and {plan}"
         )
     if bed is None:
         bed = lay_out(

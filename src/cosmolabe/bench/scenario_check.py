@@ -24,6 +24,7 @@ from cosmolabe.engine.game import Game
 LEAST = 0.9
 """Share of seeds in which a planted change must be caught, and in which the twin must differ."""
 TREMBLING = 0.003  # world sizes: what a good model's places may jitter by (our choice)
+MOST_SEEDS = 10_000
 FELT = 1e-3
 """Difference of place (world sizes) or of a global that counts as one."""
 
@@ -78,8 +79,8 @@ def check_scenarios(
     game: Game | str, seeds: int = 200, scenarios: Sequence[Scenario] | None = None
 ) -> list[PredicateCheck]:
     """One row per predicate of a game's scenarios."""
-    if seeds < 1:
-        raise ValueError(f"seeds must be at least 1; got {seeds}")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ValueError(f"seeds must be at least 1 and at most {MOST_SEEDS}; got {seeds}")
     played = parts.load("games", game) if isinstance(game, str) else game
     chosen = parts.load("scenarios", played.name) if scenarios is None else scenarios
     return [row for scenario in chosen for row in check_scenario(played, scenario, seeds)]
@@ -115,9 +116,10 @@ def gap_of(a: Trace, b: Trace, what: str) -> Float[np.ndarray, "batch step chann
     Places go the short way where an axis wraps and count only while it lives in both.
     """
     if what not in {slot.name for slot in a.manifest.slots}:
-        return (b.number(what) - a.number(what))[..., None]
+        with np.errstate(all="ignore"):
+            return (b.number(what) - a.number(what))[..., None]
     slot = a.slot(what)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):  # a model may imagine any number
         gap = b.states[:, :, slot, X : Y + 1] - a.states[:, :, slot, X : Y + 1]
         wraps = (a.manifest.wrap_x, a.manifest.wrap_y)
         gap = gap - np.where(wraps, np.round(gap), 0.0)
@@ -136,7 +138,7 @@ def changed(true: Staged, change: Change) -> Trace:
 
 def verdicts(predicate: Predicate, trace: Trace) -> Bool[np.ndarray, " batch"]:
     """Whether each rollout keeps the rule; a predicate that gives anything else is refused."""
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):  # a model may imagine any number
         held: Any = predicate.holds(trace)
     if not (isinstance(held, np.ndarray) and held.dtype == bool and held.shape == (len(trace),)):
         kind = f"{getattr(held, 'dtype', type(held).__name__)} {np.shape(held)}"

@@ -17,9 +17,9 @@ from jaxtyping import Bool, Float
 
 from cosmolabe.bench.bed import Bed
 from cosmolabe.bench.dense import dense_states, draw_window
-from cosmolabe.bench.driving import imagine
+from cosmolabe.bench.driving import imagine, is_finite
 from cosmolabe.bench.pictures import SHOWN_SIZE
-from cosmolabe.bench.scenario_check import gap_of, verdicts
+from cosmolabe.bench.scenario_check import MOST_SEEDS, gap_of, verdicts
 from cosmolabe.bench.staging import WINDOW, Staged, prediction_of, stage, trace_of
 from cosmolabe.core import bootstrap, parts
 from cosmolabe.core.protocol import fingerprint
@@ -37,7 +37,6 @@ STICKY = 0.25  # chance that the sticky world repeats its action (Arcade Learnin
 NUM_STREAMS = 4  # ours: futures of other luck averaged into the ceiling
 ROWS = 3  # scenario, twin and sticky world: imagined side by side, so that they share luck
 RESAMPLES = 1000
-MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -224,8 +223,8 @@ def _scored(
     told = score(as_told.windows, predictions[0], scene.protocol, why[0])
     stuck = score(sticky.windows, predictions[2], scene.protocol, why[2])
     mine, other = trace_of(predictions[0], as_told), trace_of(predictions[1], twin)
-    usable = _finite(predictions[0]) & ~np.array([bool(w) for w in why[0]])
-    both = usable & _finite(predictions[1]) & ~np.array([bool(w) for w in why[1]])
+    usable = is_finite(predictions[0]) & ~np.array([bool(w) for w in why[0]])
+    both = usable & is_finite(predictions[1]) & ~np.array([bool(w) for w in why[1]])
     what = scene.scenario.reacts
     reacts = reaction(gap_of(as_told.trace, twin.trace, what), _sound(gap_of(mine, other, what)))
     return SceneScores(
@@ -233,7 +232,10 @@ def _scored(
         sticky=stuck.final,
         reaction=np.where(both | np.isnan(reacts), reacts, 0.0),
         kept=_kept(scene.scenario, mine, usable).astype(np.float64),
-        why=told.why,
+        why=tuple(
+            reason or ("" if sound else "a field, a global or the end is not finite")
+            for reason, sound in zip(told.why, usable, strict=True)
+        ),
     )
 
 
@@ -243,11 +245,6 @@ def _kept(
     """Which rules hold; a rollout that cannot be used keeps none."""
     held = [verdicts(predicate, trace) for predicate in scenario.predicates]
     return np.stack(held, -1) & usable[:, None]
-
-
-def _finite(prediction: Prediction) -> Bool[np.ndarray, " seed"]:
-    arrays = (prediction.states, prediction.globals, prediction.terminal)
-    return np.all([np.isfinite(a).reshape(len(a), -1).all(1) for a in arrays], axis=0)
 
 
 def _sound(gaps: np.ndarray) -> np.ndarray:
@@ -283,7 +280,7 @@ MEASURES: tuple[tuple[str, str, str], ...] = (
 def _readings(scores: Sequence[SceneScores], trial: Trial, model: str) -> list[Reading]:
     readings = []
     broken = sum(bool(why) for one in scores for why in one.why)
-    note = f"{broken} rollout(s) invalid, they score 0 and keep no rule" if broken else ""
+    note = f"{broken} rollout(s) invalid: no rule is kept, no place scores" if broken else ""
     direction: Literal["higher"] = "higher"
     for metric, place, unit in MEASURES:
         low, high = bootstrap.interval(_mean(scores, place, resample=True))

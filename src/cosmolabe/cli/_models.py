@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import sys
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +55,25 @@ def _own(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa
         raise ValueError(f"{path} has no callable '{attribute}'")
     with _told(path):
         model = make(manifest)
-    name = getattr(model, "name", None)
+        name = getattr(model, "name", None)
     if not callable(getattr(model, "rollout", None)) or not _is_name(name):
         raise ValueError(
             f"{path}:{attribute} gave no world model: it needs `rollout` and a `name` of 1 to 200 "
             "printable characters"
         )
-    return model
+    return Own(name, model)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A user's own model under the name it had when it was opened, whatever it says later."""
+
+    name: str
+    model: Any
+
+    def rollout(self, context: Any, seed: int = 0) -> Any:  # noqa: ANN401 - `core.rollout`, lazily
+        """What the model imagines."""
+        return self.model.rollout(context, seed=seed)
 
 
 def _is_name(name: Any) -> bool:  # noqa: ANN401 - whatever a stranger's model has
@@ -75,4 +88,12 @@ def _told(path: Path) -> Generator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise ValueError(f"{path} raised {type(error).__name__}: {error}") from error
+        raise ValueError(f"{path} raised {_in_words(error)}") from error
+
+
+def _in_words(error: BaseException) -> str:
+    """Type and message; an error of the user's own may not even be able to say what it is."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__

@@ -57,6 +57,12 @@ class Collect(Verb):
                 "--frameskip and --frames are for outside games; frames of ours are drawn when "
                 "asked for, by `cosmolabe export --as video`"
             )
+        own = self.players or self.level != 1 or self.max_ticks is not None
+        if self.split == "scenario" and own:
+            raise ValueError(
+                "nobody plays scenarios, and each has a start and a length of its own; leave out "
+                "--players, --level and --max-ticks"
+            )
         with progress(f"playing {self.game}") as tell:
             return collect(
                 self.game,
@@ -83,6 +89,8 @@ class Collect(Verb):
                 "outside games are played by one process from their own beginning; leave out "
                 "--workers, --engine and --level"
             )
+        if self.split == "scenario":
+            raise ValueError("outside games have no scenarios; choose the split train, val or test")
         ticks = MAX_TICKS if self.max_ticks is None else self.max_ticks
         game = outside_game(self.game, self.frameskip, ticks)
         with progress(f"playing {self.game}") as tell:

@@ -44,6 +44,8 @@ class Export(Verb):
         from cosmolabe.data.store import open_store  # lazily
 
         store = open_store(self.store)
+        if self.out.exists() and not self.out.is_dir():
+            raise ValueError(f"{self.out} is a file; --out takes a folder")
         if self.out.is_dir() and any(self.out.iterdir()):
             raise ValueError(f"{self.out} is not empty; choose a new folder")
         if self.limit is not None and self.limit < 1:

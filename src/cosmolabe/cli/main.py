@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         verb = _parse(name, rest)
         # A library, or a user's own model, may print: only the answer goes to stdout.
         with contextlib.redirect_stdout(sys.stderr) if machine else contextlib.nullcontext():
-            answer = verb.run()
+            answer = _answered(verb)
     except KeyboardInterrupt:
         advice = verb.stopped if verb else Verb.stopped
         return _refuse(f"stopped; {advice}", machine, STOPPED)
@@ -107,6 +107,14 @@ def overview() -> str:
         "Exit code: 0 done, 1 a check failed, 2 bad input.",
     ]
     return "\n".join(lines)
+
+
+def _answered(verb: Verb) -> Answer:
+    """What a verb answers; where something in it calls exit(), that is no success."""
+    try:
+        return verb.run()
+    except SystemExit as stop:
+        raise ValueError(f"stopped halfway: something called exit({stop.code or 0})") from stop
 
 
 class _Usage(Exception):
@@ -152,6 +160,7 @@ def _condensed(box: str) -> str:
     """The gist of a boxed complaint, on one line."""
     lines = [line.strip("│╭╰╮╯─ ") for line in box.splitlines()]
     text = " ".join(line for line in lines if line)
+    text = re.sub(r"-{5,} ?", "", text)  # the box of a terminal that knows ASCII alone
     text = re.split(r"For full helptext|Argument helptext", text)[0].strip()
     return re.sub(r"\s+", " ", text) or "the options do not fit"
 

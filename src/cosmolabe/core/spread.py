@@ -13,7 +13,7 @@ import importlib
 import multiprocessing
 import os
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -62,6 +62,11 @@ def _over_processes(
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
+        except BrokenExecutor:  # killed, or out of memory: it cannot say
+            raise ValueError(
+                "a worker process died at its job; is there memory enough for so many? Run the "
+                "same command again, with fewer --workers"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

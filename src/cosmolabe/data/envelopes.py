@@ -12,6 +12,7 @@ from cosmolabe.core.record import write_json, written_whole
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.arrays import refuse_link
 from cosmolabe.data.envelope import Frame, Tensoriser, detensorise, frame_of, frame_to_json
+from cosmolabe.data.exporting import sizes_of
 from cosmolabe.data.folder import SHARES
 from cosmolabe.data.manifests import parse_json, read_manifest
 from cosmolabe.data.pack import PackedWriter
@@ -107,6 +108,7 @@ def export_envelopes(
     store: Store, folder: Path | str, split: str | None = None, limit: int | None = None
 ) -> int:
     """`envelopes.jsonl` and `manifest.json` of a store's episodes; gives the frames written."""
+    sizes_of(store, split, limit)  # an unknown or empty split leaves no folder
     folder = Path(folder)
     numbers = np.arange(len(store)) if split is None else store.split(split)
     count = 0

@@ -20,8 +20,11 @@ from cosmolabe.data.store import Store
 @contextmanager
 def whole_folder(folder: Path) -> Generator[Path]:
     """A folder to fill that takes its name once it is done, so that it is whole or not there."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; choose a new folder")
+    if folder.is_dir() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty; choose a new folder")
+    folder = folder.resolve()  # a link, or `.`, is no name that a folder can take
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as aside:
         part = Path(aside) / folder.name

@@ -19,6 +19,7 @@ from cosmolabe.core.episode import Episode
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.record import plain, write_json, written_whole
 from cosmolabe.data.arrays import refuse_link
+from cosmolabe.data.exporting import sizes_of
 from cosmolabe.data.folder import MANIFEST, SPLITS
 from cosmolabe.data.manifests import MANIFEST_TYPE, read_manifest
 from cosmolabe.data.pack import PackedWriter
@@ -32,6 +33,7 @@ def export_parquet(
     store: Store, folder: Path | str, split: str | None = None, limit: int | None = None
 ) -> int:
     """One Parquet file a split, a row group an episode; gives the frames written."""
+    sizes_of(store, split, limit)  # an unknown or empty split leaves no folder
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     count = 0

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
 from cosmolabe.bench.continuing import give_luck, played_on
-from cosmolabe.bench.driving import imagine
+from cosmolabe.bench.driving import imagine, is_finite
 from cosmolabe.bench.planning.returns import Frames
 from cosmolabe.core.fields import PREDICTED
 from cosmolabe.core.rollout import Context, WorldModel
@@ -106,6 +106,10 @@ class InsideModel:
         """What the model imagines at the end of every decision."""
         context = moment.context(np.repeat(plans, hold, 2))
         prediction, why = imagine(self.model, context, seed)
+        why = tuple(
+            reason or ("" if sound else "not finite")
+            for reason, sound in zip(why, is_finite(prediction), strict=True)
+        )
         ends = slice(hold - 1, None, hold)
         now = context.states[:, -1:][..., list(PREDICTED)]
         over = np.asarray(prediction.terminal.reshape(len(why), -1, hold).max(2) > 0)

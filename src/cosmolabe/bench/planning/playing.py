@@ -21,6 +21,7 @@ from cosmolabe.engine.game import SCORE, TERMINATED, Game
 
 SALT = "planning"
 EARLIEST, LATEST = 60, 900  # ticks at which an episode of planning may begin
+MOST_EPISODES = 1000
 LIVES_OF_CHANCE = 8  # ours: futures of a player with luck of its own, averaged
 
 Look = Callable[[Moment, Plan], None]
@@ -51,7 +52,12 @@ class PlanProtocol:
         if least < 1 or self.looks < 0 or self.ticks % (self.hold * self.replan):
             raise ValueError(
                 f"planning needs episodes, hold, replan and streams of at least 1, and ticks "
-                f"that are whole rounds of {self.hold * self.replan}; got {self}"
+                f"that are whole rounds of {self.hold * self.replan}; got {self.episodes}, "
+                f"{self.hold}, {self.replan}, {self.streams} and {self.ticks}"
+            )
+        if self.episodes > MOST_EPISODES:
+            raise ValueError(
+                f"planning plays at most {MOST_EPISODES} episodes; got {self.episodes}"
             )
         if self.replan > self.effort.decisions:
             raise ValueError(

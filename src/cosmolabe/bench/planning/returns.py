@@ -93,7 +93,8 @@ def gains(game: Game, frames: Frames, discount: float = 1.0) -> Float[np.ndarray
     weights = np.where(before, 0.0, discount ** np.arange(length - 1))
     worth = np.zeros((rows, len(PARTS)))
     for term in terms_of(game):
-        gain = np.diff(term.quantity(view).reshape(rows, length), axis=1)
+        with np.errstate(all="ignore"):  # a model may imagine any number
+            gain = np.diff(term.quantity(view).reshape(rows, length), axis=1)
         gain = np.where(np.abs(gain) <= term.most, gain, 0.0)
         gain = np.maximum(gain, 0.0) if term.gains_only else gain
         worth[:, PART_OF.get(term.name, 2)] += term.weight * (gain * weights).sum(1)

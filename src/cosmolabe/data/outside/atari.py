@@ -6,6 +6,7 @@ the memory's bytes, for which newer numpy refuses the arithmetic it does. Only t
 used, not its environment, whose `step` gives `truncated` and `terminated` in each other's place.
 """
 
+import difflib
 import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -344,9 +345,11 @@ def _rules(name: str) -> ModuleType:
         raise ValueError(_advice(error.name or "ocatari")) from None
     known = {low: low for low in vars(ram) if hasattr(getattr(ram, low), "MAX_NB_OBJECTS")}
     if name.lower() not in known or not name[:1].isupper():
+        near = difflib.get_close_matches(name.lower(), known, 3)
+        hint = f"; the nearest in small letters: {', '.join(near)}" if near else ""
         raise ValueError(
-            f"no game '{name}' that OCAtari reads; write it as the Arcade Learning Environment "
-            f"does (Pong, SpaceInvaders), one of {sorted(known)}"
+            f"no game '{name[:40]}' among the {len(known)} that OCAtari reads; write it as the "
+            f"Arcade Learning Environment does (Pong, SpaceInvaders){hint}"
         )
     return importlib.import_module(f"ocatari.ram.{name.lower()}")
 
