@@ -6,7 +6,7 @@ import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 
 def open_model(name: str, store: Any, seed: int = 0, trust: bool = False) -> Any:  # noqa: ANN401
@@ -76,7 +76,7 @@ class Own:
         return self.model.rollout(context, seed=seed)
 
 
-def _is_name(name: Any) -> bool:  # noqa: ANN401 - whatever a stranger's model has
+def _is_name(name: Any) -> TypeGuard[str]:  # noqa: ANN401 - whatever a stranger's model has
     return isinstance(name, str) and 0 < len(name) <= 200 and name.isprintable()
 
 
