@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.bench.bed import lay_out
 from cosmolabe.bench.evaluate import judge_model, write_run
 from cosmolabe.bench.planning.diagnosis import Diagnosis, mechanism, rank_correlations
 from cosmolabe.bench.planning.futures import InsideModel, InsideRules, frames_of, simulated
@@ -238,6 +239,19 @@ def test_futures_that_are_no_numbers_are_counted_as_broken():
     judged = judge_planning(Dark(), lay_out_planning("pong", SMALL))
     assert judged.row["broken"] == judged.row["imagined"] * SMALL.episodes
     assert judged.row["why"] == ["not finite"]
+
+
+def test_a_game_without_a_return_is_judged_and_told_that_no_plans_were_made(pong, still):
+    class Chess:
+        game, manifest = "chess", replace(pong.manifest, game="chess")
+
+        def __getattr__(self, name):
+            return getattr(pong, name)
+
+    bed = replace(lay_out(pong), store=Chess())
+    judged = judge_model(still, bed.store, bed=bed, plan=1, num_pictures=0, num_clips=0)
+    assert judged.planning == []
+    assert judged.record.notes == ("no plans were made: there is no return for 'chess'",)
 
 
 def test_only_games_with_a_return_can_be_planned_in():

@@ -280,6 +280,26 @@ def test_the_loss_is_the_clean_score_less_the_corrupted_one_on_the_same_episodes
     assert "skip2" in page
 
 
+def test_where_nobody_is_steered_all_but_the_partial_view_is_measured(pong):
+    slots = tuple(dataclasses.replace(s, controllable=False) for s in pong.manifest.slots)
+
+    class Nobody:
+        manifest = dataclasses.replace(pong.manifest, slots=slots)
+
+        def __getattr__(self, name):
+            return getattr(pong, name)
+
+    bed = dataclasses.replace(lay_out(pong), store=Nobody())
+    beds = variant_beds(bed)
+    assert [b.protocol.variant for b in beds] == ["noise", "masked", "missing", "skip2"]
+    scores, _ = play(STILL, bed.windows, bed.protocol)
+    found = {r.metric: r for r in judge_robustness(STILL, bed, scores, beds).readings}
+    assert np.isfinite(found["final_noise"].value)
+    for name in ("final_partial", "loss_partial"):
+        assert np.isnan(found[name].value)
+        assert "no controllable" in found[name].why
+
+
 def test_robustness_is_measured_against_the_clean_protocol_alone(pong):
     bed = lay_out(pong, protocol=f"{CLEAN}+noise")
     with pytest.raises(ValueError, match="against state/1"):

@@ -105,6 +105,13 @@ def test_a_store_in_which_nothing_moves_leaves_it_open():
     assert all(isinstance(one, Alignment) and one.best is None for one in found)
 
 
+def test_a_store_of_too_few_episodes_says_so(stores):
+    episodes = [stores["pong"].episode(0)]
+    for found in align_episodes(stores["pong"].manifest, episodes):
+        assert found.best is None
+        assert found.why == "cannot tell: it takes 4 episodes of 9 states or more, found 1"
+
+
 def test_too_few_episodes_are_refused(stores):
     with pytest.raises(ValueError, match="needs 4 episodes or more; got 2"):
         align(stores["pong"], num_episodes=2)

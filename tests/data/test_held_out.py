@@ -69,6 +69,15 @@ def test_a_name_that_means_nothing_is_refused(tmp_path, monkeypatch):
         held_out.__wrapped__()
 
 
+@pytest.mark.parametrize("content", ["[]", "{}", '{"themes": "pong/paper"}', '{"schema": 2}'])
+def test_a_list_of_another_shape_is_refused(tmp_path, monkeypatch, content):
+    file = tmp_path / "held_out.json"
+    file.write_text(content)
+    monkeypatch.setattr(module, "FILE", file)
+    with pytest.raises(ValueError, match="holds the lists"):
+        held_out.__wrapped__()
+
+
 @pytest.mark.parametrize("floor", TRAINABLE)
 def test_nothing_that_learns_meets_a_look_a_damage_or_a_scene(floor):
     files = sorted((SOURCE / floor).rglob("*.py"))

@@ -1,5 +1,7 @@
 """A packed store gives back what was put in, in less room."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cosmolabe.core import parts
+from cosmolabe.core.episode import rebuild_motion
+from cosmolabe.core.fields import ALIVE
 from cosmolabe.data.collect import collect
-from cosmolabe.data.pack import pack_store
+from cosmolabe.data.pack import PackedWriter, pack_store
 from cosmolabe.data.packing import pack_chunk, quantise, unpack_chunk
 from cosmolabe.data.store import Store, open_store
 
@@ -35,6 +39,18 @@ def test_packed_episodes_are_the_originals(pair):
         assert one.truncated == other.truncated
         assert source.player(number) == packed.player(number)
         assert source.appearance(number) == packed.appearance(number)
+
+
+@pytest.mark.parametrize("far", [np.inf, np.nan, 3e38])
+def test_states_or_motion_that_are_not_finite_are_refused(pair, tmp_path, far):
+    source, _ = pair
+    episode = source.episode(0)
+    states = episode.states.copy()
+    states[::2, 0, :2], states[1::2, 0, :2], states[:, 0, ALIVE] = far, -far, 1.0
+    states = rebuild_motion(states, source.manifest)
+    writer = PackedWriter(tmp_path / "packed", source.manifest)
+    with pytest.raises(ValueError, match="episode 'one': its states, or the motion"):
+        writer.add(replace(episode, states=states), name="one")
 
 
 def test_packed_windows_are_the_originals(pair):

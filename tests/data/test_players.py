@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmolabe.core import parts
-from cosmolabe.core.record import read_json
+from cosmolabe.core.record import read_json, write_json
 from cosmolabe.data.collect import collect
 from cosmolabe.data.playing import play_script
 from cosmolabe.data.policy import Policy, policy_of, read_policy, trained_games, write_policy
@@ -247,6 +247,27 @@ def test_a_policy_that_does_not_fit_is_refused(tmp_path, name, change, told):
     arrays = {**policy.arrays, name: change(policy.arrays[name])}
     np.savez_compressed(tmp_path / "pong.npz", **arrays)
     with pytest.raises(ValueError, match=told):
+        read_policy(tmp_path, load("pong"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("features", 5),
+        ("features", None),
+        ("actions", "up"),
+        ("actions", {}),
+        ("hold", 10**30),
+        ("hold", 0),
+        ("hold", True),
+        ("sampled", 1),
+    ],
+)
+def test_a_record_of_strange_values_is_refused(tmp_path, name, value):
+    write_policy(tmp_path, policy_of("pong"))
+    record = tmp_path / "pong.json"
+    write_json(record, {**read_json(record), name: value})
+    with pytest.raises(ValueError, match=name):
         read_policy(tmp_path, load("pong"))
 
 

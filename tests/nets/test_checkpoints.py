@@ -63,6 +63,25 @@ def test_a_foreign_schema_is_refused(folder, store):
         load(folder, store.manifest)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seed", 10**40),
+        ("seed", -(10**40)),
+        ("seed", True),
+        ("steps", "many"),
+        ("window", 8.0),
+        ("recipe", []),
+        ("versions", 3),
+        ("data", 5),
+    ],
+)
+def test_entries_of_another_kind_are_refused_by_name(folder, store, name, value):
+    edit(folder, **{name: value})
+    with pytest.raises(ValueError, match=rf"ill-typed entries \['{name}'\]"):
+        load(folder, store.manifest)
+
+
 def test_unknown_entries_of_the_config_are_refused(folder, store):
     edit(folder, surprise=1)
     with pytest.raises(ValueError, match="surprise"):

@@ -122,6 +122,11 @@ def judge_model(
         )
         readings += planned.readings
         planning = [planned.row]
+    unplanned = (
+        (f"no plans were made: there is no return for '{bed.game}'",)
+        if plan and not planning
+        else ()
+    )
     shaken = judge_robustness(model, bed, scores, robust, seed, chunk) if robust else None
     if shaken:
         readings += shaken.readings
@@ -139,7 +144,7 @@ def judge_model(
         curves=curves,
         kinds=kinds_of(prediction, bed, model.name),
         clips=_clip_rows(scores, bed, model.name),
-        record=_record(command, seed, config, bed, scores),
+        record=_record(command, seed, config, bed, scores, unplanned),
         bed=bed,
         scores=scores,
         prediction=prediction,
@@ -195,7 +200,12 @@ def write_runs(judgements: list[Judgement], folder: Path | str) -> Path:
 
 
 def _record(
-    command: str, seed: int, config: dict[str, Any], bed: Bed, scores: WindowScores
+    command: str,
+    seed: int,
+    config: dict[str, Any],
+    bed: Bed,
+    scores: WindowScores,
+    notes: tuple[str, ...] = (),
 ) -> Record:
     where = {
         "game": bed.game,
@@ -210,7 +220,7 @@ def _record(
         {**where, **config},
         protocol=bed.protocol.fingerprint,
         data=bed.data,
-        notes=_notes(scores),
+        notes=_notes(scores) + notes,
     )
 
 

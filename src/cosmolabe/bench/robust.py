@@ -45,12 +45,15 @@ def variant_beds(
 ) -> list[Bed]:
     """The bed under each robustness protocol; truth and ceiling are shared where states are.
 
-    Only a protocol that skips states needs windows of its own, from the same episodes.
+    Only a protocol that skips states needs windows of its own, from the same episodes. Where
+    nobody can be steered there is no partial view; its readings are NaN and say so.
     """
     if bed.protocol.name != CLEAN:
         raise ValueError(f"robustness is measured against {CLEAN}, not {bed.protocol.name}")
     beds = []
     for protocol in ROBUST.values():
+        if protocol.reach and is_blind(bed):
+            continue
         if every_of(protocol) > 1:
             beds.append(
                 lay_out(
@@ -66,6 +69,11 @@ def variant_beds(
         floors = {model.name: play(model, bed.windows, protocol)[0] for model in TRIVIAL}
         beds.append(replace(bed, protocol=protocol, floors=floors))
     return beds
+
+
+def is_blind(bed: Bed) -> bool:
+    """Whether the manifest marks nobody around whom a partial view could be shown."""
+    return not any(slot.controllable for slot in bed.store.manifest.slots)
 
 
 def judge_robustness(
@@ -93,6 +101,13 @@ def judge_robustness(
         readings.append(replace(loss, why=f"clean less {word}, {episodes} shared episodes"))
         row |= {"loss": loss.value, "low": loss.low, "high": loss.high}
         rows.append(row)
+    unseen = [p for p in ROBUST.values() if p.reach] if is_blind(bed) else []
+    for protocol in unseen:
+        shared = shared_by(scores, bed, model.name) | {"protocol": protocol.fingerprint, "n": 0}
+        for name, better in (("final", "higher"), ("loss", "lower")):
+            nothing = np.full(2, np.nan)
+            none = reading_of(f"{name}_{protocol.variant}", nothing, "score", better, shared)
+            readings.append(replace(none, why="the manifest marks no controllable entity"))
     return Robustness(readings, rows)
 
 

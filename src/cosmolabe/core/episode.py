@@ -74,8 +74,9 @@ def rebuild_motion(
     out[:, :, history:] = 0
     for lag in (1, 2):
         newer, older = slice(1, None), slice(None, -1)
-        delta = out[newer, :, :2] - out[older, :, :2]
-        delta = np.where(masks.wrap, delta - np.floor(delta + np.float32(0.5)), delta)
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever keeps it looks for infinities
+            delta = out[newer, :, :2] - out[older, :, :2]
+            delta = np.where(masks.wrap, delta - np.floor(delta + np.float32(0.5)), delta)
         both = (out[newer, :, ALIVE] > 0.5) & (out[older, :, ALIVE] > 0.5)
         delta = np.where(both[..., None], delta, 0)
         column = history + 2 * (lag - 1)

@@ -255,6 +255,9 @@ def _verdict(what: str, losses: Losses, num_episodes: int, seed: int) -> Alignme
     if not losses.without:
         lags = tuple(Lag(lag, np.nan, np.nan, np.nan) for lag in LAGS)
         why = "cannot tell: nothing here changes often enough"
+        if num_episodes < FOLDS:
+            long = f"of {len(LAGS) + 2} states or more"
+            why = f"cannot tell: it takes {FOLDS} episodes {long}, found {num_episodes}"
         return Alignment(what, lags, None, why, num_episodes, 0)
     without = np.concatenate(losses.without, 1)
     scale = np.maximum(without.sum(0), 1e-12)

@@ -61,6 +61,9 @@ class HeldOut:
 def held_out() -> HeldOut:
     """The list; refused where a name in it means nothing, since a typo would keep nothing out."""
     found = read_json(FILE)
+    named = isinstance(found, dict) and all(isinstance(found.get(name), list) for name in LISTS)
+    if not named or found.get("schema") != HeldOut.schema:
+        raise ValueError(f"{FILE.name} holds the lists {LISTS} and schema {HeldOut.schema}")
     listed = HeldOut(**{name: tuple(found[name]) for name in LISTS}, schema=found["schema"])
     games: list[Game] = [parts.load("games", name) for name in parts.names("games")]
     known = {

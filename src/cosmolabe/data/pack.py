@@ -59,6 +59,11 @@ class PackedWriter:
         """Pack one episode."""
         if split not in SPLITS:
             raise ValueError(f"no split '{split}'; have {list(SPLITS)}")
+        if not np.isfinite(episode.states).all():
+            raise ValueError(
+                f"episode '{name}': its states, or the motion from one to the "
+                f"next, are not finite in 32 bits; places are shares of the world, 0 to 1 mostly"
+            )
         shard = self._open.setdefault(split, _Open())
         table = to_table(episode, self.columns)
         packed = table

@@ -36,6 +36,7 @@ ARRAYS = {
     "third": (np.float32, 2),
 }
 MOST_BYTES = 1 << 22  # unpacked; ours are a few 10 kB
+LONGEST_HOLD = 3600  # ticks
 WEIGHTS = ("norm", "first", "second", "third")
 
 
@@ -193,6 +194,15 @@ def _read_record(path: Path, game: Game) -> PolicyRecord:
     known = {f.name for f in fields(PolicyRecord)}
     if not isinstance(content, dict) or set(content) != known or content["schema"] != SCHEMA:
         raise ValueError(f"{path} is no record of a policy; train again with recipes/players.py")
+    for name in ("features", "actions"):
+        if not isinstance(content[name], list):
+            raise ValueError(f"{path}: {name} is a list of names; got {content[name]!r:.60}")
+    hold = content["hold"]
+    hold_fits = type(hold) is int and 1 <= hold <= LONGEST_HOLD
+    if not hold_fits or type(content["sampled"]) is not bool:
+        raise ValueError(
+            f"{path}: hold is a count of ticks, 1 to {LONGEST_HOLD}, and sampled true or false"
+        )
     texts: dict[str, Any] = {name: tuple(content[name]) for name in ("features", "actions")}
     record = PolicyRecord(**{**content, **texts})
     have = (game.name, game.manifest.version, game.actions)
@@ -201,8 +211,6 @@ def _read_record(path: Path, game: Game) -> PolicyRecord:
             f"{path}: learnt {record.game} version {record.version}, its rules here are {have[0]} "
             f"version {have[1]}; train again with recipes/players.py"
         )
-    if type(record.hold) is not int or record.hold < 1 or type(record.sampled) is not bool:
-        raise ValueError(f"{path}: hold is a count of ticks and sampled true or false")
     return record
 
 

@@ -98,9 +98,10 @@ def read_config(folder: Path, model: str, manifest: Manifest) -> CheckpointConfi
         raise ValueError(f"{path}: schema {found!r} cannot be read; this version reads {SCHEMA}")
     known = {f.name: f.type for f in fields(CheckpointConfig)}
     wrong = sorted(set(content) ^ set(known))
-    texts, counts = ("model", "size", "game", "manifest"), ("window", "seed")
+    texts, counts = ("model", "size", "game", "manifest", "data"), ("window", "seed", "steps")
     wrong += [k for k in texts if not isinstance(content.get(k), str)]
-    wrong += [k for k in counts if not isinstance(content.get(k), int)]
+    wrong += [k for k in counts if not _is_count(content.get(k))]
+    wrong += [k for k in ("recipe", "versions") if not isinstance(content.get(k), dict)]
     if wrong:
         raise ValueError(f"{path}: missing, unknown or ill-typed entries {wrong}")
     config = CheckpointConfig(**content)
@@ -114,6 +115,11 @@ def read_config(folder: Path, model: str, manifest: Manifest) -> CheckpointConfi
             f"{manifest_fingerprint(manifest)}): slots, widths or version differ; train again"
         )
     return config
+
+
+def _is_count(value: Any) -> bool:  # noqa: ANN401 - whatever stands in the file
+    """A whole number of 64 bits, which is what torch's seeds and our own counters are."""
+    return type(value) is int and -(1 << 63) <= value < 1 << 63
 
 
 def write_tensors(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
