@@ -112,7 +112,7 @@ ENVELOPES = {
     "unknown action": (at(("action", "teleport"), 1.0), "line 11, action.teleport"),
     "action of another game": (at(("action", "jump"), 1.0), "line 11, action.jump"),
     "missing action": (at(("action",), None), "line 12, action: the frame before has none"),
-    "T actions": (act_to_the_end, "T states have T - 1 actions"),
+    "T actions": (act_to_the_end, "81 states and 81 actions; 81 states have 80 actions"),
     "unknown top field": (at(("reward",), 1.0), "line 11, reward"),
     "wrong schema": (at(("schema",), 2), "line 11, schema: got 2, expected 1"),
     "no schema": (without("schema"), "line 11, schema: got None"),
