@@ -1,17 +1,20 @@
-"""Relational network: entities hear one another, remember a little, and stay, steer or leap.
+"""Relational network: entities hear one another, remember a little, and stay, steer, set off or leap.
 
 A message says where two entities stand and will stand to each other, in ticks of typical speed, so
 that contact, bounce and catch are nearly linear in it. Messages are summed, a recurrent cell per
 entity keeps what a frame does not show, and the head chooses a way to move: stay, steer (a
-corrected constant velocity), or leap, to beside another entity or to a place of its own. The choice
-is hard, so ways are never blended, and is trained by the expected error over all three.
+corrected constant velocity), set off (as the action says), or leap, to beside another entity
+or to a place of its own. The choice is hard, so ways are never blended, and is trained by the
+expected error over all of them. Setting off is told the action and what the entity is, but not how
+it moves: it learns what an action does from every step it is held. Whoever is told the velocity
+learns to go on as before, which is right until the action changes, and ignores the action.
 """
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -27,7 +30,10 @@ from cosmolabe.nets.worlds import NetworkWorld, create_world, load_world
 WINDOW = 8  # context frames it is meant for; its memory takes any number
 WAVES = (1, 2, 4, 8)  # waves per world of the position features
 FAR = -1e9  # score of who must not be chosen
-NUM_WAYS = 3  # stay, steer, leap
+NUM_WAYS = 4  # stay, steer, set off, leap
+EVEN = 0.1  # share of the chances that is spread evenly in training, so that every way learns
+ALIKE = 0.1  # errors this close to the least, in typical moves, make ways equally good
+CHOICE = 0.05  # weight of not choosing a good way, in errors of standing still
 FAR_OFF = 50.0  # a dead entity's score for any way but a leap, below that of a leap
 
 
@@ -48,6 +54,8 @@ class Choosing(Likely):
 
     ways: Float[Tensor, "batch time moving way 2"]
     chance: Float[Tensor, "batch time moving way"]
+    free: Bool[Tensor, "batch time moving"]
+    """Whether it had the choice: the dead can only leap."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Relational(Imagination):
     """The network: sees frames, says what is likely in the next one."""
 
     window = WINDOW
+    player_share = 0.3
 
     def __init__(self, manifest: Manifest, size: str) -> None:
         super().__init__(manifest)
@@ -97,6 +106,8 @@ class Relational(Imagination):
         self.cell = nn.GRUCell(width, width)
         self.decide = nn.Linear(2 * width, width)
         self.entity_out = nn.Linear(width, 8 + NUM_WAYS + 2 + len(profile.game_fields))
+        self.act_in = nn.Linear(len(self.used_actions), width)
+        self.act_out = nn.Linear(width, 2)
         self.summary = nn.Linear(2 * width + num_frame, width)
         self.frame_out = nn.Linear(width, len(profile.global_fields) + 1)
         for head in (self.entity_out, self.frame_out, self.carry):
@@ -170,9 +181,11 @@ class Relational(Imagination):
             remembered.append(kept.unflatten(0, now.shape[:2]))
         token = self.decide(torch.cat([token, torch.stack(remembered, 1)], -1)).relu()
         pooled = torch.cat([token.mean(2), token.amax(2), frame], -1)
+        actions = self.act_in(dreamt.actions[..., self.used_actions])[:, :, None]
         likely = self.read(
             dreamt,
             self.entity_out(token),
+            self.act_out((memory.registry + actions).relu()),
             self.frame_out(self.summary(pooled).relu()),
             self.beside(message, got, heard),
         )
@@ -225,7 +238,12 @@ class Relational(Imagination):
         return (weight[..., None] * got).sum(3), weight.sum(-1, keepdim=True)
 
     def read(
-        self, dreamt: Dreamt, entity: Tensor, frame: Tensor, beside: tuple[Tensor, Tensor]
+        self,
+        dreamt: Dreamt,
+        entity: Tensor,
+        drive: Tensor,
+        frame: Tensor,
+        beside: tuple[Tensor, Tensor],
     ) -> Likely:
         """The heads' outputs as ways to move, logits, fields and globals."""
         states = dreamt.states
@@ -239,12 +257,13 @@ class Relational(Imagination):
         steer = place + states[..., VX : VX + 2] * (1 + gain) + push * self.speed
         spot = wrapped(spot + 0.5 - place, dreamt.batch.wrap)
         leap = place + to + (1 - pointed) * spot + 4 * (offset + nose) * self.speed
-        ways = torch.stack([place, steer, leap], -2)
+        off = place + drive * self.speed
+        ways = torch.stack([place, steer, off, leap], -2)
         # Who is born comes from elsewhere; where the dead lie is nobody's concern.
         prior = torch.where(
             was_alive[..., None],
-            place.new_tensor([-1.0, 1.0, -4.0]),
-            place.new_tensor([-FAR_OFF, -FAR_OFF, FAR_OFF]),
+            place.new_tensor([-1.0, 1.0, -1.0, -4.0]),
+            place.new_tensor([-FAR_OFF, -FAR_OFF, -FAR_OFF, FAR_OFF]),
         )
         choice = 5 * choice[..., :NUM_WAYS] + prior
         chosen = F.one_hot(choice.argmax(-1), NUM_WAYS)[..., None].to(ways.dtype)
@@ -256,13 +275,22 @@ class Relational(Imagination):
             terminal=10 * frame[..., -1] - 6,
             ways=ways,
             chance=choice.softmax(-1),
+            free=was_alive,
         )
 
     def miss(self, likely: Likely, truth: Tensor, batch: Batch) -> Tensor:
-        """The expected error over the ways, so that the choice learns what each would cost."""
+        """The expected error over the ways, and what it costs not to choose a good one.
+
+        A way that is seldom chosen would learn nothing, and a chance near 0 would never rise: so
+        all ways learn a little, and the choice is also told which ways were good.
+        """
         assert isinstance(likely, Choosing)
         gap = wrapped(likely.ways - truth[..., None, :], batch.wrap).abs().sum(-1)
-        return (likely.chance * gap).sum(-1)
+        even = likely.free[..., None] * EVEN
+        expected = ((likely.chance * (1 - even) + even / NUM_WAYS) * gap).sum(-1)
+        good = gap <= gap.amin(-1, keepdim=True) + ALIKE * self.speed.sum()
+        chosen = (likely.chance * good).sum(-1).clamp(min=1e-6)
+        return expected - CHOICE * self.reach * likely.free * chosen.log()
 
 
 def living(speakers: Tensor, number: Tensor, alive: int) -> tuple[Tensor, Tensor]:
@@ -308,4 +336,5 @@ MODEL = ModelPart(
     load,
     trainable=True,
     sizes=tuple(SIZES),
+    recipe={"seen": 8, "first_unroll": 1},
 )
