@@ -158,7 +158,7 @@ def test_batch_size_and_order_change_nothing(world, context):
         np.testing.assert_allclose(alone.states[0], whole.states[row], atol=1e-6)
 
 
-def test_a_position_is_one_of_the_three_ways_and_never_a_blend(world, windows):
+def test_a_position_is_one_of_the_ways_and_never_a_blend(world, windows):
     likely = seen(world.network, windows)
     nearest = (likely.ways - likely.positions[..., None, :]).abs().sum(-1).amin(-1)
     assert torch.all(nearest == 0)
@@ -176,15 +176,31 @@ def test_it_begins_as_constant_velocity(store, windows):
     np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_the_error_is_that_of_each_way_by_its_chance(world, windows):
-    batch = training_batch(windows)
-    likely = seen(world.network, windows)
+def test_every_way_learns_and_not_choosing_a_good_one_costs(world, windows):
+    batch, network = training_batch(windows), world.network
+    likely = seen(network, windows)
     truth = likely.ways[..., 2, :]
-    found = world.network.miss(likely, truth, batch)
     gaps = (likely.ways - truth[..., None, :]).abs().sum(-1)
-    torch.testing.assert_close(found, (gaps * likely.chance).sum(-1))
-    certain = replace(likely, chance=torch.eye(3)[2].expand_as(likely.chance))
-    assert torch.all(world.network.miss(certain, truth, batch) == 0)
+
+    def missed(way):
+        chance = torch.eye(relational.NUM_WAYS)[way].expand_as(likely.chance)
+        return network.miss(replace(likely, chance=chance), truth, batch)
+
+    free = likely.free
+    torch.testing.assert_close(missed(2)[free], relational.EVEN * gaps.mean(-1)[free])
+    bad = free & (gaps[..., 1] > gaps.amin(-1) + relational.ALIKE * network.speed.sum())
+    assert torch.all(missed(1)[bad] > missed(2)[bad])
+    torch.testing.assert_close(missed(1)[~free], gaps[..., 1][~free])
+
+
+def test_setting_off_knows_the_action_and_nothing_of_the_motion(world, windows):
+    one = seen(world.network, windows).ways[..., 2, :]
+    faster = windows.states.copy()
+    faster[..., 3:5] *= 2
+    other = seen(world.network, replace(windows, states=faster)).ways[..., 2, :]
+    assert torch.equal(one, other)
+    pressed = replace(windows, actions=1 - windows.actions)
+    assert not torch.equal(one, seen(world.network, pressed).ways[..., 2, :])
 
 
 def test_an_entity_may_be_born_beside_another_across_the_edge(tmp_path):

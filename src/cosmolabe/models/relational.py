@@ -1,4 +1,4 @@
-"""Relational network: entities hear one another, remember a little, and stay, steer, set off or leap.
+"""Relational network: entities hear one another, remember, and stay, steer, set off or leap.
 
 A message says where two entities stand and will stand to each other, in ticks of typical speed, so
 that contact, bounce and catch are nearly linear in it. Messages are summed, a recurrent cell per
