@@ -316,7 +316,7 @@ def _environment(name: str, frameskip: int) -> Any:  # noqa: ANN401 - a Gymnasiu
     import gymnasium
 
     try:
-        import ale_py
+        ale_py = importlib.import_module("ale_py")
     except ImportError:
         raise ValueError(_advice("ale-py")) from None
     if hasattr(ale_py, "LoggerMode"):
