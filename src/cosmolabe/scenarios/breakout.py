@@ -439,6 +439,15 @@ def _speeds_up(low: float, high: float, faster: float) -> tuple[Predicate, ...]:
 
 LEFTWARD, RIGHTWARD, STAY = "stay*7,left*40", "stay*7,right*40", "stay*47"
 
+
+GAME_ENDS = Predicate(
+    "the game ends",
+    "The episode is over.",
+    lambda t: t.terminal.any(1),
+    endless(),
+    FASTER_BAT,
+)
+
 SCENARIOS = (
     Scenario(
         "brick_from_below",
@@ -661,13 +670,7 @@ SCENARIOS = (
         "A ball that gets past the bat with the last life ends the game.",
         LEFTWARD, RIGHTWARD, "ball", 24,
         (
-            Predicate(
-                "the game ends",
-                "The episode is over.",
-                lambda t: t.terminal.any(1),
-                endless(),
-                FASTER_BAT,
-            ),
+            GAME_ENDS,
             Predicate(
                 "lost",
                 "The phase says that the game is lost.",
@@ -712,13 +715,7 @@ SCENARIOS = (
         "The last brick of the last wall wins the game.",
         LEFTWARD, RIGHTWARD, "paddle", 24,
         (
-            Predicate(
-                "the game ends",
-                "The episode is over.",
-                lambda t: t.terminal.any(1),
-                endless(),
-                FASTER_BAT,
-            ),
+            GAME_ENDS,
             Predicate(
                 "won",
                 "The phase says that the game is won.",

@@ -333,6 +333,14 @@ def _shield_stands(trace: Trace) -> Trace:
 ENDLESS = Change("the hammer's time stands still", edit=_shield_stands)
 
 
+ONE_LIFE = Predicate(
+    "one_life",
+    "It costs one life.",
+    gains("lives", -1),
+    catches=counted("lives", 2),
+    survives=SLOWER_WALK,
+)
+
 SCENARIOS = (
     Scenario(
         name="climb_ladder",
@@ -515,13 +523,7 @@ SCENARIOS = (
                 catches=Change("a third of the gravity", {"gravity": 0.33 * GRAVITY}),
                 survives=SLOWER_WALK,
             ),
-            Predicate(
-                "one_life",
-                "It costs one life.",
-                gains("lives", -1),
-                catches=counted("lives", 2),
-                survives=SLOWER_WALK,
-            ),
+            ONE_LIFE,
         ),
     ),
     Scenario(
@@ -929,13 +931,7 @@ SCENARIOS = (
                 catches=undead("player"),
                 survives=SLOWER_WALK,
             ),
-            Predicate(
-                "one_life",
-                "It costs one life.",
-                gains("lives", -1),
-                catches=counted("lives", 2),
-                survives=SLOWER_WALK,
-            ),
+            ONE_LIFE,
             Predicate(
                 "walk_ends",
                 "The dead do not walk on.",

@@ -352,6 +352,21 @@ BUMPS = Change("the head bumps into the platform", edit=_bumps)
 STAYS_DOWN = Change("the player does not jump", edit=_stays_down)
 
 
+DEAD_STAYS_DEAD = Predicate(
+    "dead_stays_dead",
+    "Dead stays dead while the scene waits.",
+    stays_dead("player"),
+    catches=risen("player"),
+    survives=trembling(),
+)
+ONE_LIFE = Predicate(
+    "one_life",
+    "It costs one life.",
+    gains("lives", -1),
+    catches=counted("lives", 2),
+    survives=SLOWER_MOVER,
+)
+
 SCENARIOS = (
     Scenario(
         name="speed_up",
@@ -779,20 +794,8 @@ SCENARIOS = (
                 catches=undead("player"),
                 survives=SLOWER_MOVER,
             ),
-            Predicate(
-                "dead_stays_dead",
-                "Dead stays dead while the scene waits.",
-                stays_dead("player"),
-                catches=risen("player"),
-                survives=trembling(),
-            ),
-            Predicate(
-                "one_life",
-                "It costs one life.",
-                gains("lives", -1),
-                catches=counted("lives", 2),
-                survives=SLOWER_MOVER,
-            ),
+            DEAD_STAYS_DEAD,
+            ONE_LIFE,
             Predicate(
                 "scene_waits",
                 "After the death the mover stands still.",
@@ -864,20 +867,8 @@ SCENARIOS = (
                 catches=undead("player"),
                 survives=SLOWER_MOVER,
             ),
-            Predicate(
-                "dead_stays_dead",
-                "Dead stays dead while the scene waits.",
-                stays_dead("player"),
-                catches=risen("player"),
-                survives=trembling(),
-            ),
-            Predicate(
-                "one_life",
-                "It costs one life.",
-                gains("lives", -1),
-                catches=counted("lives", 2),
-                survives=SLOWER_MOVER,
-            ),
+            DEAD_STAYS_DEAD,
+            ONE_LIFE,
             Predicate(
                 "scene_waits",
                 "After the death the walker stands still.",
@@ -1019,13 +1010,7 @@ SCENARIOS = (
                 catches=straight_on("player"),
                 survives=trembling(),
             ),
-            Predicate(
-                "one_life",
-                "It costs one life.",
-                gains("lives", -1),
-                catches=counted("lives", 2),
-                survives=SLOWER_MOVER,
-            ),
+            ONE_LIFE,
         ),
     ),
     Scenario(
@@ -1108,13 +1093,7 @@ SCENARIOS = (
                 catches=undead("player"),
                 survives=SLOWER_MOVER,
             ),
-            Predicate(
-                "one_life",
-                "It costs one life.",
-                gains("lives", -1),
-                catches=counted("lives", 2),
-                survives=SLOWER_MOVER,
-            ),
+            ONE_LIFE,
             Predicate(
                 "run_ends",
                 "The dead do not run on.",

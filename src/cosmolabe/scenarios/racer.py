@@ -406,6 +406,21 @@ def _spins(trace: Trace) -> Trace:
 SPINS = Change("the heading turns", edit=_spins)
 
 
+PAYS_NOTHING = Predicate(
+    "pays_nothing",
+    "No points.",
+    keeps("score", 0.4),
+    catches=given("score", racer.GATE_POINTS),
+    survives=SLOWER_RIVALS,
+)
+SAME_GATE = Predicate(
+    "same_gate",
+    "The next checkpoint stays the same.",
+    stays("gate", 0.02),
+    catches=shifted("gate", 0.1, 0.1),
+    survives=trembling(),
+)
+
 SCENARIOS = (
     Scenario(
         name="full_throttle",
@@ -687,20 +702,8 @@ SCENARIOS = (
                 catches=frozen("player"),
                 survives=LESS_POWER,
             ),
-            Predicate(
-                "pays_nothing",
-                "No points.",
-                keeps("score", 0.4),
-                catches=given("score", racer.GATE_POINTS),
-                survives=SLOWER_RIVALS,
-            ),
-            Predicate(
-                "same_gate",
-                "The next checkpoint stays the same.",
-                stays("gate", 0.02),
-                catches=shifted("gate", 0.1, 0.1),
-                survives=trembling(),
-            ),
+            PAYS_NOTHING,
+            SAME_GATE,
         ),
     ),
     Scenario(
@@ -719,20 +722,8 @@ SCENARIOS = (
                 catches=frozen("player"),
                 survives=LESS_POWER,
             ),
-            Predicate(
-                "pays_nothing",
-                "No points.",
-                keeps("score", 0.4),
-                catches=given("score", racer.GATE_POINTS),
-                survives=SLOWER_RIVALS,
-            ),
-            Predicate(
-                "same_gate",
-                "The next checkpoint stays the same.",
-                stays("gate", 0.02),
-                catches=shifted("gate", 0.1, 0.1),
-                survives=trembling(),
-            ),
+            PAYS_NOTHING,
+            SAME_GATE,
         ),
     ),
     Scenario(
