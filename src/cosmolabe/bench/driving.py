@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from cosmolabe.core.episode import Windows
+from cosmolabe.core.errors import in_words
 from cosmolabe.core.rollout import Context, Prediction, WorldModel
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.judges.state import sound
@@ -98,12 +99,4 @@ def _one_chunk(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # its exit() is no reason to stop judging
-        return sound(None, wanted)[0], f"model raised {_in_words(error)}"[:300]
-
-
-def _in_words(error: BaseException) -> str:
-    """Type and message; an error of the model's own may not even be able to say what it is."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:
-        return type(error).__name__
+        return sound(None, wanted)[0], f"model raised {in_words(error)}"[:300]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from cosmolabe.core.errors import in_words
+
 
 def open_model(name: str, store: Any, seed: int = 0, trust: bool = False) -> Any:  # noqa: ANN401
     """The world model that `name` means, for the game of a store.
@@ -88,12 +90,4 @@ def _told(path: Path) -> Generator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise ValueError(f"{path} raised {_in_words(error)}") from error
-
-
-def _in_words(error: BaseException) -> str:
-    """Type and message; an error of the user's own may not even be able to say what it is."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:
-        return type(error).__name__
+        raise ValueError(f"{path} raised {in_words(error)}") from error

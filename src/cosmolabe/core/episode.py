@@ -60,6 +60,14 @@ class Windows:
         )
 
 
+def shortest_way(
+    delta: Float[np.ndarray, "*shape"],
+    wrap: Bool[np.ndarray, "*axis"],
+) -> Float[np.ndarray, "*shape"]:
+    """Displacements, in shares of the world, the short way round (-0.5..0.5) where `wrap` says."""
+    return np.where(wrap, delta - np.floor(delta + np.float32(0.5)), delta)
+
+
 def rebuild_motion(
     states: Float[np.ndarray, "time slot state"],
     manifest: Manifest,
@@ -76,7 +84,7 @@ def rebuild_motion(
         newer, older = slice(1, None), slice(None, -1)
         with np.errstate(over="ignore", invalid="ignore"):  # whoever keeps it looks for infinities
             delta = out[newer, :, :2] - out[older, :, :2]
-            delta = np.where(masks.wrap, delta - np.floor(delta + np.float32(0.5)), delta)
+            delta = shortest_way(delta, masks.wrap)
         both = (out[newer, :, ALIVE] > 0.5) & (out[older, :, ALIVE] > 0.5)
         delta = np.where(both[..., None], delta, 0)
         column = history + 2 * (lag - 1)

@@ -87,6 +87,8 @@ REGISTRY_COLUMNS = (
     *FLAGS,
     *MATTER,
 )
+CONTROLLABLE = FLAGS.index("controllable") - len(FLAGS) - len(MATTER)
+"""Registry column, from the end and so in every profile, of who is moved by the actions."""
 STATE_COLUMNS = (*CORE_STATE, *GAME_FIELDS, *HISTORY)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cosmolabe.core import bootstrap
-from cosmolabe.core.episode import Episode
+from cosmolabe.core.episode import Episode, shortest_way
 from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.seeds import generator
@@ -189,12 +189,12 @@ class _Part:
         rests = (np.abs(now[:, 3:5]).sum(1, keepdims=True) < 1e-7).astype(np.float64)
         self.before = np.concatenate([now[:, used], rests, numbers], 1)
         step = after[:, :2] - now[:, :2]
-        step = np.where(masks.wrap, step - np.floor(step + 0.5), step)
+        step = shortest_way(step, masks.wrap)
         both = (now[:, ALIVE] > 0.5) & (after[:, ALIVE] > 0.5)
         self.lives = both & (np.abs(step) < LEAP).all(1)
         turned = after[:, fields] - now[:, fields]
         turns = np.array([manifest.profile.state_columns[f] == "rotation" for f in fields], bool)
-        turned = np.where(turns, turned - np.floor(turned + 0.5), turned)
+        turned = shortest_way(turned, turns)
         self.changes = np.concatenate([step, turned], 1)
         self.names = ["x", "y", *(manifest.profile.state_columns[f] for f in fields)]
         self.births = (after[:, ALIVE] - now[:, ALIVE])[:, None]

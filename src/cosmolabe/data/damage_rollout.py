@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from cosmolabe.core.episode import Episode, Windows, rebuild_motion
+from cosmolabe.core.episode import Episode, Windows, rebuild_motion, shortest_way
 from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, VX, VY
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.rollout import SURE, Prediction
@@ -123,7 +123,7 @@ def _offsets(places: np.ndarray, alive: np.ndarray, wrap: np.ndarray, damage: Da
         summed = np.concatenate([np.zeros((1, slots, 2)), noise])
         return LARGEST_WOBBLE / np.sqrt(SMOOTHING) * (summed[SMOOTHING:] - summed[:-SMOOTHING])
     assert damage.kind == "mean_collapse", damage.kind
-    return _shortest(_mean_place(places, alive, wrap) - places, wrap)
+    return shortest_way(_mean_place(places, alive, wrap) - places, wrap)
 
 
 def _mean_place(places: np.ndarray, alive: np.ndarray, wrap: np.ndarray) -> np.ndarray:
@@ -134,12 +134,8 @@ def _mean_place(places: np.ndarray, alive: np.ndarray, wrap: np.ndarray) -> np.n
     return np.where(wrap, np.angle(turns) / (2 * np.pi) % 1.0, plain)
 
 
-def _shortest(delta: np.ndarray, wrap: np.ndarray) -> np.ndarray:
-    return np.where(wrap, delta - np.floor(delta + 0.5), delta)
-
-
 def _moves(rows: np.ndarray, manifest: Manifest) -> np.ndarray:
     """From each state to the next; 0 where somebody is dead at either end."""
-    delta = _shortest(np.diff(rows[..., :2], axis=0), manifest.masks().wrap)
+    delta = shortest_way(np.diff(rows[..., :2], axis=0), manifest.masks().wrap)
     alive = rows[..., ALIVE : ALIVE + 1] > 0.5
     return np.where(alive[1:] & alive[:-1], delta, 0)

@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from jaxtyping import Bool, Float, Int64
 
+from cosmolabe.core.episode import shortest_way
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import (
     LEVEL,
@@ -151,7 +152,7 @@ class Worlds:
         places = self._layout.target[columns]
         delta = newer[:, columns] - older[:, columns]
         wraps = self._layout.wrap[places % num_state]
-        delta = np.where(wraps, delta - np.floor(delta + np.float32(0.5)), delta)
+        delta = shortest_way(delta, wraps)
         alive = self._alive[columns]
         living = (newer[:, alive] >= 0.5) & (older[:, alive] >= 0.5) | (alive < 0)
         known = (self._age >= lag)[:, None]

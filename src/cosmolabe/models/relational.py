@@ -22,6 +22,7 @@ from cosmolabe.core.fields import ALIVE, FIELDS_START, NUM_HISTORY, SHAPES, VX
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.core.model import ModelPart
 from cosmolabe.nets.batches import Batch
+from cosmolabe.nets.entities import free_first, queue
 from cosmolabe.nets.features import wrapped
 from cosmolabe.nets.imagination import Dreamt, Imagination, Likely
 from cosmolabe.nets.residual import quiet
@@ -169,7 +170,7 @@ class Relational(Imagination):
         moving = states.shape[2]
         frame = self.frame(dreamt)
         token = self.describe(states, memory.extent[:, :, :moving]) + memory.registry
-        token = token + self.turn_in(next_born(states, memory.queue))
+        token = token + self.turn_in(free_first(states, memory.queue))
         message, got, heard = self.messages(token.relu(), dreamt, memory)
         total = self.mix((message * heard[..., None]).sum(3))
         token = (token + total + self.frame_in(frame)[:, :, None]).relu()
@@ -301,22 +302,6 @@ def living(speakers: Tensor, number: Tensor, alive: int) -> tuple[Tensor, Tensor
     first = order[..., :most]
     chosen = first[..., None].expand(*first.shape, speakers.shape[-1])
     return speakers.gather(2, chosen), number.gather(2, first)
-
-
-def queue(registry: Tensor) -> Float[Tensor, "batch moving moving"]:
-    """1 where the second entity is of the same make as the first and stands before it."""
-    alike = (registry[:, :, None] == registry[:, None]).all(-1)
-    return torch.tril(alike, -1).to(registry.dtype)
-
-
-def next_born(states: Tensor, queue: Tensor) -> Float[Tensor, "batch time moving 2"]:
-    """Whether a dead entity is the first, or the second, of its make to be free.
-
-    Games fill the first free slot; nothing else tells slots of one make apart.
-    """
-    dead = (states[..., ALIVE : ALIVE + 1] < 0.5).to(states.dtype)
-    before = queue @ dead
-    return dead * torch.cat([before == 0, before == 1], -1)
 
 
 def create(manifest: Manifest, size: str = "laptop", seed: int = 0) -> NetworkWorld:

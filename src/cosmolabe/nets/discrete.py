@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cosmolabe.core.fields import ALIVE, FIELDS_START, FLAGS, MATTER, NUM_HISTORY, VX
+from cosmolabe.core.fields import ALIVE, CONTROLLABLE, FIELDS_START, NUM_HISTORY, VX
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.bins import COORDINATES, NUM_EXACT, Dials, vocabulary_of
@@ -28,6 +28,7 @@ from cosmolabe.nets.entities import (
     num_features,
     num_geometry,
     orders,
+    queue,
     surroundings,
 )
 from cosmolabe.nets.imagination import Dreamt, Imagination, Likely, Story
@@ -96,9 +97,6 @@ class Discrete(Imagination):
         self.told = manifest.masks().globals.nonzero()[0].tolist()
         self.dials = Dials()
         self.num_slots = manifest.num_slots
-        self.controllable_at = (
-            profile.num_registry - len(FLAGS) - len(MATTER) + FLAGS.index("controllable")
-        )
         self.vocabulary = vocabulary_of(manifest, size.changes, size.places)
         self.num_numbers, self.num_words = len(self.vocabulary.columns), self.vocabulary.size
         self.register_buffer("known", self.vocabulary.known(), persistent=False)
@@ -189,7 +187,7 @@ class Discrete(Imagination):
         frame = frame.flatten(0, 1)
         tokens = self.state_in(entity_features(self, states))
         tokens = tokens + in_every_frame(self.registry_in(batch.registry))
-        tokens = tokens + self.turn_in(free_first(states, in_every_frame(batch.registry)))
+        tokens = tokens + self.turn_in(free_first(states, in_every_frame(queue(batch.registry))))
         tokens = tokens + self.frame_in(frame)[:, None]
         tokens = torch.cat([tokens, self.frame_token(frame)[:, None]], 1)
         scenery = self.state_in(entity_features(self, batch.scenery))
@@ -204,7 +202,7 @@ class Discrete(Imagination):
 
     def who_is_steered(self, batch: Batch) -> Bool[Tensor, "batch moving"]:
         """Which moving slots the player steers."""
-        return batch.registry[..., self.controllable_at] > 0.5
+        return batch.registry[..., CONTROLLABLE] > 0.5
 
     def read(
         self, words: Int[Tensor, "frame moving number"], look: Look, time: Tensor

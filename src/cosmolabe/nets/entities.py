@@ -101,15 +101,19 @@ def surroundings(
     return Surroundings(geometry, hidden)
 
 
-def free_first(states: Tensor, registry: Tensor) -> Float[Tensor, "frame moving 2"]:
+def queue(registry: Float[Tensor, "batch moving width"]) -> Float[Tensor, "batch moving moving"]:
+    """1 where the second entity is of the same make as the first and stands before it."""
+    alike = (registry[:, :, None] == registry[:, None]).all(-1)
+    return torch.tril(alike, -1).to(registry.dtype)
+
+
+def free_first(states: Tensor, queue: Tensor) -> Float[Tensor, "*batch moving 2"]:
     """Whether a dead entity is the first, or the second, of its make to be free.
 
     Games fill the first free slot; nothing else tells slots of one make apart.
     """
-    alike = (registry[:, :, None] == registry[:, None]).all(-1)
-    before = torch.tril(alike, -1).to(states.dtype)
     dead = (states[..., ALIVE : ALIVE + 1] < 0.5).to(states.dtype)
-    ahead = before @ dead
+    ahead = queue @ dead
     return dead * torch.cat([ahead == 0, ahead == 1], -1)
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cosmolabe.core.fields import ALIVE, FIELDS_START, FLAGS, NUM_HISTORY, SHAPES, SIZES
+from cosmolabe.core.fields import ALIVE, CONTROLLABLE, FIELDS_START, NUM_HISTORY
 from cosmolabe.core.manifest import Manifest
 from cosmolabe.nets.batches import Batch
 from cosmolabe.nets.features import next_state, wrapped
@@ -85,12 +85,10 @@ class Imagination(nn.Module):
     def __init__(self, manifest: Manifest) -> None:
         """Room for the game's scales and masks, saved with the weights."""
         super().__init__()
-        masks, profile = manifest.masks(), manifest.profile
-        sizes = len(profile.kinds) + len(SHAPES) + len(SIZES) + len(profile.layers)
-        self.controllable = sizes + FLAGS.index("controllable")  # column of the registry
+        masks = manifest.masks()
         self.register_buffer("field_used", torch.from_numpy(masks.fields))
         self.register_buffer("global_used", torch.from_numpy(masks.globals))
-        rotation = [name == "rotation" for name in profile.game_fields]
+        rotation = [name == "rotation" for name in manifest.profile.game_fields]
         self.register_buffer("field_turns", torch.tensor(rotation))
         scales = unmeasured(len(masks.fields), len(masks.globals))
         for field in fields(Scales):
@@ -176,7 +174,7 @@ class Imagination(nn.Module):
         assert batch.terminal is not None, "only training windows say when an episode was over"
         truth, numbers = batch.states[:, 1:], batch.globals[:, 1:]
         alive = truth[..., ALIVE]
-        share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
+        share = shares(alive)
         gap = self.miss(likely, truth[..., :2], batch)
         off = likely.fields - truth[..., FIELDS_START:-NUM_HISTORY]
         off = torch.where(self.field_turns, off - off.detach().round(), off).abs()
@@ -199,14 +197,17 @@ class Imagination(nn.Module):
 
     def concern(self, batch: Batch, alive: Tensor) -> Tensor:
         """Share of each living entity in the loss on positions; sums to 1 over the entities."""
-        share = alive / alive.sum(-1, keepdim=True).clamp(min=1)
-        acting = alive * batch.registry[:, None, :, self.controllable]
-        acting = acting / acting.sum(-1, keepdim=True).clamp(min=1)
-        return (1 - self.player_share) * share + self.player_share * acting
+        acting = shares(alive * batch.registry[:, None, :, CONTROLLABLE])
+        return (1 - self.player_share) * shares(alive) + self.player_share * acting
 
     def drift(self, said: Tensor, before: Tensor, truth: Tensor) -> Tensor:
         """How far off each global is, in steps of its usual size."""
         return ((said - truth) / self.global_step).abs().clamp(max=10)
+
+
+def shares(chosen: Float[Tensor, "*batch moving"]) -> Float[Tensor, "*batch moving"]:
+    """An equal share for each of the chosen (1, others 0); none where nobody is chosen."""
+    return chosen / chosen.sum(-1, keepdim=True).clamp(min=1)
 
 
 def joined(parts: list[Likely]) -> Likely:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from cosmolabe.core.episode import shortest_way
 from cosmolabe.core.fields import ALIVE, VX, X, Y
-from cosmolabe.core.manifest import Manifest
 from cosmolabe.data.outside.game import Family, Moment, OutsideGame, Thing
 
 FAR = 1e6  # cost of what must not be matched
@@ -26,6 +26,7 @@ class SlotKeeper:
         self.game, self.manifest = game, game.manifest
         self.rows = np.zeros((game.manifest.num_slots, game.manifest.profile.num_state), np.float32)
         columns = game.manifest.profile.state_columns
+        self.wrap = game.manifest.masks().wrap
         self.columns = {name: columns.index(name) for name in game.manifest.fields}
         self.known = np.zeros(game.manifest.num_slots, bool)
         """Slots whose last place is that of an entity still there, alive or arriving."""
@@ -65,7 +66,7 @@ class SlotKeeper:
         for name, value in thing.fields.items():
             row[self.columns[name]] = value
         if moved and alive and before[ALIVE] > 0.5:
-            row[VX : VX + 2] = shortest(row[:2] - before[:2], self.manifest)
+            row[VX : VX + 2] = shortest_way(row[:2] - before[:2], self.wrap)
 
     def _match(
         self, family: Family, things: Sequence[Thing | None], places: np.ndarray
@@ -76,7 +77,7 @@ class SlotKeeper:
         _check_count(self.game.name, family, living, len(living) > family.count)
         there = places[self.known[places]]
         now = np.array([(thing.x, thing.y) for thing in living], np.float64).reshape(-1, 2)
-        gap = shortest(now[None] - self.rows[there, None, :2].astype(np.float64), self.manifest)
+        gap = shortest_way(now[None] - self.rows[there, None, :2].astype(np.float64), self.wrap)
         cost = np.hypot(gap[..., 0] * self.manifest.aspect, gap[..., 1])
         pairs = zip(*linear_sum_assignment(np.where(cost > reach, FAR, cost)), strict=True)
         pairs = [(row, thing) for row, thing in pairs if cost[row, thing] <= reach]
@@ -93,12 +94,6 @@ class SlotKeeper:
                     else (gone.pop(0), thing, False, False)
                 )
         return chosen
-
-
-def shortest(step: np.ndarray, manifest: Manifest) -> np.ndarray:
-    """Displacements (..., 2), the short way round where an axis wraps."""
-    wraps = np.array([manifest.wrap_x, manifest.wrap_y])
-    return np.where(wraps, step - np.floor(step + 0.5), step)
 
 
 def _check_count(name: str, family: Family, things: Sequence[Thing | None], wrong: bool) -> None:

@@ -11,14 +11,11 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cosmolabe.core.episode import Windows
-from cosmolabe.core.fields import ALIVE, FIELDS_START, FLAGS, MATTER, NUM_HISTORY, VX, VY
+from cosmolabe.core.episode import Windows, shortest_way
+from cosmolabe.core.fields import ALIVE, CONTROLLABLE, FIELDS_START, NUM_HISTORY, VX, VY
 from cosmolabe.core.rollout import Context
 from cosmolabe.core.seeds import generator
 from cosmolabe.judges.state.protocol import RobustProtocol, StateProtocol
-
-CONTROLLABLE = FLAGS.index("controllable") - len(FLAGS) - len(MATTER)
-"""Column of the registry, from its end: profiles differ in width."""
 
 
 def every_of(protocol: StateProtocol) -> int:
@@ -122,7 +119,7 @@ def _out_of_sight(
     centre = controlled.argmax(-1)
     eye = np.take_along_axis(states[..., :2], centre[:, None, None, None], 2)
     away = states[..., :2] - eye
-    away = np.where(windows.masks.wrap, away - np.floor(away + 0.5), away)
+    away = shortest_way(away, windows.masks.wrap)
     return (np.abs(away) > protocol.reach).any(-1) & ~controlled[:, None]
 
 
@@ -146,7 +143,7 @@ def _rebuilt(
     The first state has no past: its velocity is that of the second, its history 0.
     """
     delta = np.diff(states[..., :2], axis=1)
-    delta = np.where(wrap, delta - np.floor(delta + np.float32(0.5)), delta)
+    delta = shortest_way(delta, wrap)
     alive = states[..., ALIVE] > 0.5
     delta = np.where((alive[:, 1:] & alive[:, :-1])[..., None], delta, np.float32(0))
     motion = np.zeros((*states.shape[:3], 2 + NUM_HISTORY), np.float32)
