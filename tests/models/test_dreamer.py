@@ -8,11 +8,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from wiring import changed_from, first_step_changed_by, padded, permuted, stir
 
 from cosmolabe.bench.defects.dreamer import DEFECTS
 from cosmolabe.core import parts
 from cosmolabe.core.fields import ALIVE, HISTORY_START, VX
-from cosmolabe.core.rollout import Context
 from cosmolabe.models import dreamer
 from cosmolabe.models.dreamer import UNIMIX, Cell, Dreamer, divergences
 from cosmolabe.nets.batches import training_batch
@@ -35,10 +35,8 @@ def stirred_world(store, windows, amount=0.02):
     world = parts.load("models", "dreamer").create(store.manifest, "laptop", 0)
     world.network.set_scales(measure(windows))
     world.network.eval()
-    dice = torch.Generator().manual_seed(1)
+    stir(world.network, amount)
     with torch.no_grad():
-        for weight in world.network.parameters():
-            weight += torch.randn(weight.shape, generator=dice) * amount
         for head in (world.network.prior_out[-1], world.network.posterior_out[-1]):
             head.weight *= 8  # classes that change from frame to frame
     return world
@@ -83,23 +81,6 @@ def recalled(network, batch, imagined=0):
     dreamt = dreamt_of(batch, imagined)
     memory = network.begin(batch)
     return network.recall(network.look(dreamt, memory), dreamt, memory)
-
-
-def changed_from(windows, start):
-    """The same windows with everything from frame `start` on replaced."""
-    dice = np.random.default_rng(0)
-
-    def other(array):
-        array = array.copy()
-        array[:, start:] = dice.random(array[:, start:].shape, np.float32)
-        return array
-
-    return replace(
-        windows,
-        states=other(windows.states),
-        globals=other(windows.globals),
-        actions=other(windows.actions),
-    )
 
 
 def sees_the_future(network, windows, start=10):
@@ -352,16 +333,6 @@ def test_one_step_of_a_rollout_is_the_teacher_forced_step(world, windows):
     np.testing.assert_allclose(found.states[:, 0, moving, :2], inside, atol=1e-5)
 
 
-def first_step_changed_by(model, context, action):
-    """The first predicted step that a change of one action changes, counted from 1."""
-    actions = context.actions.copy()
-    actions[:, action] = 1 - actions[:, action]
-    other = replace(context, actions=actions)
-    before, after = model.rollout(context), model.rollout(other)
-    differs = np.abs(before.states - after.states).max((0, 2, 3)) > 0
-    return int(differs.argmax()) + 1 if differs.any() else None
-
-
 @pytest.mark.parametrize("k", [1, 2, 7])
 def test_prediction_k_uses_the_action_two_before_window_plus_k(world, context, k):
     assert first_step_changed_by(world, context, W - 2 + k) == k
@@ -418,39 +389,11 @@ def test_velocity_and_history_live_on_after_the_first_imagined_frame(network, wi
 # -- slots -------------------------------------------------------------------------------------
 
 
-def permuted(context, order):
-    return Context(
-        context.registry[:, order],
-        context.states[:, :, order],
-        context.globals,
-        context.actions,
-        replace(
-            context.masks, valid=context.masks.valid[order], mutable=context.masks.mutable[order]
-        ),
-    )
-
-
 def test_permuting_slots_permutes_predictions(world, context):
     order = np.array([3, 2, 0, 4, 1])
     expected, found = world.rollout(context), world.rollout(permuted(context, order))
     np.testing.assert_allclose(found.states, expected.states[:, :, order], atol=1e-5)
     np.testing.assert_allclose(found.globals, expected.globals, rtol=1e-5, atol=1e-5)
-
-
-def padded(context, num, fill):
-    def more(array, axis):
-        shape = list(array.shape)
-        shape[axis] = num
-        return np.concatenate([array, np.full(shape, fill, array.dtype)], axis)
-
-    masks = replace(
-        context.masks,
-        valid=np.append(context.masks.valid, np.zeros(num, bool)),
-        mutable=np.append(context.masks.mutable, np.ones(num, bool)),
-    )
-    return replace(
-        context, registry=more(context.registry, 1), states=more(context.states, 2), masks=masks
-    )
 
 
 @pytest.mark.parametrize("fill", [0.0, 0.5, np.nan])

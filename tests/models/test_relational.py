@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from wiring import changed_from, padded, permuted, stir
 
 from cosmolabe.core import parts
-from cosmolabe.core.rollout import Context
 from cosmolabe.data.collect import collect
 from cosmolabe.data.windows import training_batches
 from cosmolabe.models import relational
 from cosmolabe.nets.batches import training_batch
+from cosmolabe.nets.entities import free_first, queue
 from cosmolabe.nets.imagination import Dreamt
 from cosmolabe.nets.recipe import TrainConfig
 from cosmolabe.nets.scales import measure
@@ -29,10 +30,7 @@ def stirred_world(store, windows, amount=0.02):
     """An untrained world with heads that say something."""
     world = parts.load("models", "relational").create(store.manifest, "laptop", 0)
     world.network.set_scales(measure(windows))
-    dice = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for weight in world.network.parameters():
-            weight += torch.randn(weight.shape, generator=dice) * amount
+    stir(world.network, amount)
     return world
 
 
@@ -52,16 +50,6 @@ def seen(network, windows):
     with torch.no_grad():
         likely, _ = network.likely(Dreamt(batch, batch.states, batch.globals, batch.actions), None)
     return likely
-
-
-def changed_from(windows, start):
-    """The same windows with states, globals and actions from frame `start` on replaced."""
-    dice = np.random.default_rng(0)
-    new = {}
-    for name in ("states", "globals", "actions"):
-        new[name] = getattr(windows, name).copy()
-        new[name][:, start:] = dice.random(new[name][:, start:].shape, np.float32)
-    return replace(windows, **new)
 
 
 def test_changing_only_the_future_changes_nothing(world, windows):
@@ -93,37 +81,14 @@ def test_prediction_k_uses_the_action_two_before_window_plus_k(world, context, k
 
 def test_permuting_slots_permutes_predictions(world, context):
     order = np.array([3, 2, 0, 4, 1])
-    masks = replace(
-        context.masks, valid=context.masks.valid[order], mutable=context.masks.mutable[order]
-    )
-    other = Context(
-        context.registry[:, order],
-        context.states[:, :, order],
-        context.globals,
-        context.actions,
-        masks,
-    )
-    expected, found = world.rollout(context), world.rollout(other)
+    expected, found = world.rollout(context), world.rollout(permuted(context, order))
     np.testing.assert_allclose(found.states, expected.states[:, :, order], atol=1e-5)
     np.testing.assert_allclose(found.globals, expected.globals, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("fill", [0.0, 0.5, np.nan])
 def test_padding_slots_change_nothing_whatever_they_hold(world, context, fill):
-    def more(array, axis):
-        shape = list(array.shape)
-        shape[axis] = 3
-        return np.concatenate([array, np.full(shape, fill, array.dtype)], axis)
-
-    masks = replace(
-        context.masks,
-        valid=np.append(context.masks.valid, np.zeros(3, bool)),
-        mutable=np.append(context.masks.mutable, np.ones(3, bool)),
-    )
-    wider = replace(
-        context, registry=more(context.registry, 1), states=more(context.states, 2), masks=masks
-    )
-    expected, found = world.rollout(context), world.rollout(wider)
+    expected, found = world.rollout(context), world.rollout(padded(context, 3, fill))
     np.testing.assert_array_equal(found.states[:, :, :5], expected.states)
     np.testing.assert_array_equal(found.globals, expected.globals)
 
@@ -251,7 +216,7 @@ def test_the_first_free_slot_of_a_make_is_told_from_the_others(asteroids):
     registry = torch.from_numpy(found.registry[:1])
     states = torch.ones(1, 1, registry.shape[1], 4)
     states[0, 0, [3, 4, 5], 2] = 0  # the second to fourth bullet of the ship are free
-    told = relational.next_born(states, relational.queue(registry)[:, None])[0, 0]
+    told = free_first(states, queue(registry)[:, None])[0, 0]
     assert told[3].tolist() == [1, 0]
     assert told[4].tolist() == [0, 1]
     assert told.sum() == 2
@@ -262,16 +227,7 @@ def test_permuting_slots_that_keep_the_order_of_their_make_permutes_predictions(
     context = found.context(W, 6)
     num = context.registry.shape[1]
     order = np.array([*range(7, num), *range(7)])  # all rocks first, then ship, saucer, bullets
-    masks = replace(
-        context.masks, valid=context.masks.valid[order], mutable=context.masks.mutable[order]
-    )
-    other = replace(
-        context,
-        registry=context.registry[:, order],
-        states=context.states[:, :, order],
-        masks=masks,
-    )
-    expected, found = world.rollout(context), world.rollout(other)
+    expected, found = world.rollout(context), world.rollout(permuted(context, order))
     np.testing.assert_allclose(found.states, expected.states[:, :, order], atol=1e-4)
 
 

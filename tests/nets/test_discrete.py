@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from wiring import changed_from, permuted, stir
 
 from cosmolabe.core import parts
 from cosmolabe.core.fields import HISTORY_START, VX
-from cosmolabe.core.rollout import Context
 from cosmolabe.data.collect import collect
 from cosmolabe.data.windows import evaluation_windows
 from cosmolabe.nets.batches import training_batch
@@ -30,10 +30,7 @@ def stirred(name, store, windows, size="laptop", amount=0.05):
     """An untrained world whose heads say something."""
     world = parts.load("models", name).create(store.manifest, size, 0)
     world.network.set_scales(measure(windows))
-    dice = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for weight in world.network.parameters():
-            weight += torch.randn(weight.shape, generator=dice) * amount
+    stir(world.network, amount)
     return world
 
 
@@ -66,22 +63,6 @@ def teacher_forced(network, windows):
             Dreamt(batch, batch.states, batch.globals, batch.actions), memory=None
         )
     return torch.cat([likely.positions.flatten(2), likely.alive, likely.globals], -1)
-
-
-def changed_from(windows, start):
-    dice = np.random.default_rng(0)
-
-    def other(array):
-        array = array.copy()
-        array[:, start:] = dice.random(array[:, start:].shape, np.float32)
-        return array
-
-    return replace(
-        windows,
-        states=other(windows.states),
-        globals=other(windows.globals),
-        actions=other(windows.actions),
-    )
 
 
 def test_changing_only_the_future_changes_nothing(any_mode, windows):
@@ -125,18 +106,6 @@ def test_prediction_k_uses_the_action_two_before_window_plus_k(world, context):
     for k in (1, 2, 3):
         assert first_changed_by(W - 2 + k) == k
     assert first_changed_by(W - 2 + context.horizon + 1) is None
-
-
-def permuted(context, order):
-    return Context(
-        context.registry[:, order],
-        context.states[:, :, order],
-        context.globals,
-        context.actions,
-        replace(
-            context.masks, valid=context.masks.valid[order], mutable=context.masks.mutable[order]
-        ),
-    )
 
 
 def test_permuting_slots_permutes_predictions(world, context):

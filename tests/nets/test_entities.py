@@ -10,6 +10,7 @@ from cosmolabe.nets.entities import (
     free_first,
     num_geometry,
     orders,
+    queue,
     surroundings,
 )
 
@@ -56,5 +57,5 @@ def test_the_first_and_the_second_free_slot_of_a_make_are_told():
     states = torch.zeros(1, 5, 23)
     states[0, 0, 2] = 1
     registry = torch.tensor([[[1.0], [1.0], [2.0], [1.0], [1.0]]])
-    told = free_first(states, registry)[0]
+    told = free_first(states, queue(registry))[0]
     assert told.tolist() == [[0, 0], [1, 0], [1, 0], [0, 1], [0, 0]]
