@@ -7,7 +7,7 @@ same recipe, data and seed; one that only rollouts have is planted while the sou
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,6 @@ class DefectRecipe(GridRecipe):
     seeds: tuple[int, ...] = (0, 1, 2)
     steps: int | None = 600
     seconds: float | None = None
-
-    def steps_for(self, model: str, game: str) -> int | None:
-        """Gradient steps of a cell: `steps_of` by model/game, else by game, else by model."""
-        for key in (f"{model}/{game}", game, model):
-            if key in self.steps_of:
-                return self.steps_of[key]
-        return self.steps
 
 
 def all_defects() -> list[Defect]:
@@ -140,8 +133,7 @@ class _Cell:
     @property
     def config(self) -> TrainConfig:
         """How it is trained, with the defect and without."""
-        made = self.recipe.config(self.bed.game, self.seed, self.part.recipe)
-        return replace(made, steps=self.recipe.steps_for(self.model, self.bed.game))
+        return self.recipe.config(self.model, self.bed.game, self.seed, self.part.recipe)
 
     @cached_property
     def without(self) -> Judgement:

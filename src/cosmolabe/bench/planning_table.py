@@ -30,12 +30,16 @@ class PlanRecipe(GridRecipe):
     games: tuple[str, ...] = (
         "pong", "snake", "racer", "breakout", "frogger", "platformer", "kong", "asteroids",
     )  # fmt: skip
-    models: tuple[str, ...] = ("constant_velocity", "relational")
-    seconds: float | None = 300.0
+    models: tuple[str, ...] = ("constant_velocity", "relational", "d3pm")
+    seconds: float | None = None
     steps_of: dict[str, int] = field(
         default_factory=lambda: {
-            "pong": 900, "platformer": 700, "asteroids": 620, "racer": 600, "frogger": 500,
-            "snake": 480, "breakout": 440, "kong": 650,
+            "relational/pong": 1000, "relational/racer": 900, "relational/kong": 850,
+            "relational/snake": 500, "relational/asteroids": 500, "relational/frogger": 450,
+            "relational/platformer": 500, "relational/breakout": 300,
+            "d3pm/pong": 1200, "d3pm/racer": 1200, "d3pm/kong": 1100, "d3pm/snake": 680,
+            "d3pm/asteroids": 600, "d3pm/frogger": 480, "d3pm/platformer": 700,
+            "d3pm/breakout": 300,
         }
     )  # fmt: skip
     planners: tuple[str, ...] = ("cem",)
@@ -151,7 +155,7 @@ def trained(
     manifest = parts.load("games", game).manifest
     if not part.trainable:
         return part.create(manifest, recipe.size, seed), {"steps": 0, "training_seconds": 0.0}
-    config = recipe.config(game, seed, part.recipe)
+    config = recipe.config(model, game, seed, part.recipe)
     folder = work / "checkpoints" / f"{game}-{model}-{seed}"
     record = folder / "config.json"
     done = folder / "trained.json"

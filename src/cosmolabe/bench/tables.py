@@ -35,7 +35,7 @@ class GridRecipe:
     steps: int | None = None
     """Gradient steps of each cell; the run is then the same on any machine."""
     steps_of: dict[str, int] = field(default_factory=dict)
-    """Gradient steps by game, where games differ in what a step costs; `steps` for the others."""
+    """Gradient steps by model/game, by game or by model; `steps` for the others."""
     seconds: float | None = 120.0
     """Seconds of training of each cell."""
     train: TrainConfig = field(default_factory=TrainConfig)
@@ -55,10 +55,18 @@ class GridRecipe:
         """16 hex digits that change when any choice changes."""
         return fingerprint(plain(self))
 
-    def config(self, game: str, seed: int, own: Mapping[str, Any] | None = None) -> TrainConfig:
+    def steps_for(self, model: str, game: str) -> int | None:
+        """Gradient steps of a cell, from the narrowest entry of `steps_of` that fits it."""
+        for key in (f"{model}/{game}", game, model):
+            if key in self.steps_of:
+                return self.steps_of[key]
+        return self.steps
+
+    def config(
+        self, model: str, game: str, seed: int, own: Mapping[str, Any] | None = None
+    ) -> TrainConfig:
         """How one cell is trained; `own` holds the dials of the model itself."""
-        steps = self.steps_of.get(game, self.steps)
-        ends = {"steps": steps, "seconds": self.seconds, "seed": seed}
+        ends = {"steps": self.steps_for(model, game), "seconds": self.seconds, "seed": seed}
         return replace(self.train, **{**(own or {}), **ends})
 
 
@@ -168,7 +176,7 @@ def _cell(
     name = f"{recipe.name}-{bed.game}-{model}-{seed}"
     steps, seconds = 0, 0.0
     if part.trainable:
-        config = recipe.config(bed.game, seed, part.recipe)
+        config = recipe.config(model, bed.game, seed, part.recipe)
         done = train(world, learn, config, work / "checkpoints" / name)
         if done.interrupted:
             raise KeyboardInterrupt
