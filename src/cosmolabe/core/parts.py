@@ -12,8 +12,11 @@ ATTRIBUTES = {
     "metrics": "METRIC",
     "judges": "JUDGE",
     "scenarios": "SCENARIOS",
+    "encoders": "ENCODER",
+    "corpora": "CORPUS",
 }
 """Each kind of part and the one object its file offers."""
+SINGULAR = {"corpora": "corpus"}
 
 
 @cache
@@ -30,7 +33,9 @@ def names(kind: str) -> tuple[str, ...]:
 def load(kind: str, name: str) -> Any:  # noqa: ANN401 - each kind has its own type
     """The part named `name`; an unknown name is refused with the names there are."""
     if name not in names(kind):
-        raise ValueError(f"no {kind[:-1]} named '{name}'; have {list(names(kind))}")
+        raise ValueError(
+            f"no {SINGULAR.get(kind, kind[:-1])} named '{name}'; have {list(names(kind))}"
+        )
     for point in _entry_points(kind):
         if point.name == name:
             return point.load()

@@ -1,0 +1,1 @@
+"""Outside labelled video sets, one a file."""

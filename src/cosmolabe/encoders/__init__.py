@@ -1,0 +1,1 @@
+"""Frozen eyes, one a file: pictures in, features out."""
