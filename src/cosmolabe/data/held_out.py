@@ -12,7 +12,10 @@ from pathlib import Path
 from cosmolabe.core import parts
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import read_json
+from cosmolabe.data.clip_damage import KINDS as CLIP_KINDS
 from cosmolabe.data.damage import KINDS
+from cosmolabe.data.scenes.names import KINDS as SCENE_KINDS
+from cosmolabe.data.scenes.names import SCENES
 from cosmolabe.engine.game import Appearance, Game
 
 FILE = Path(__file__).with_name("held_out.json")
@@ -29,7 +32,7 @@ class HeldOut:
     """A character is held out in every game that has it."""
     damages: tuple[str, ...]
     scenes: tuple[str, ...]
-    """game/scenario."""
+    """game/scenario, mujoco/scene, or real/file name without its ending."""
     schema: int = 1
 
     @property
@@ -52,8 +55,12 @@ class HeldOut:
         """Characters of a game that may be trained on."""
         return tuple(name for name in game.characters if name not in self.characters)
 
+    def trainable_scenes(self) -> tuple[str, ...]:
+        """Scenes of MuJoCo that may be trained on, by their bare names."""
+        return tuple(name for name in SCENES if f"mujoco/{name}" not in self.scenes)
+
     def trainable_damages(self) -> tuple[str, ...]:
-        """Kinds of damage that may be trained on."""
+        """Kinds of damage to games that may be trained on."""
         return tuple(kind for kind in KINDS if kind not in self.damages)
 
 
@@ -69,10 +76,13 @@ def held_out() -> HeldOut:
     known = {
         "themes": {f"{game.name}/{theme.name}" for game in games for theme in game.themes},
         "characters": {name for game in games for name in game.characters},
-        "damages": set(KINDS),
+        "damages": {*KINDS, *SCENE_KINDS, *CLIP_KINDS},
+        "scenes": {f"mujoco/{name}" for name in SCENES},
     }
     for what, names in known.items():
         unknown = sorted(set(getattr(listed, what)) - names)
+        if what == "scenes":  # scenarios stand a floor up, real clips on the user's disk
+            unknown = [name for name in unknown if name.startswith("mujoco/")]
         if unknown:
             raise ValueError(f"{FILE.name} holds out {what} that do not exist: {unknown}")
     return listed
