@@ -1,0 +1,213 @@
+"""One outside set gathered from a folder: its tables found by their columns, its videos by name.
+
+A table names a video by a path, a URL or a bare name, in the layout of whoever wrote it; the folder
+may hold it elsewhere. So a video is looked up by the whole path first, then by ever fewer of its
+last parts. No path leads out of the folder, by dots, from the root or by a link.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from cosmolabe.core.corpus import ClipRow, Corpus, PairRow
+from cosmolabe.data.tables import SUFFIXES, has_columns, read_rows, said
+
+VIDEOS = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v", ".gif", ".webp", ".png", ".npz", ".npy")
+MOST_FILES = 5_000_000  # of one folder; our choice
+
+
+class Gathering:
+    """What has been found of one set so far."""
+
+    def __init__(self, name: str, folder: Path | str) -> None:
+        self.name = name
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise ValueError(f"no folder {self.folder}; give the one that holds {name}")
+        self.bad: list[str] = []
+        self._clips: dict[str, ClipRow] = {}
+        self._missing: list[str] = []
+        self._pairs: dict[tuple[str, str], PairRow] = {}
+        self._files: set[str] = set()
+        self._tails: dict[str, list[str]] = {}
+        self._out: set[str] = set()
+        self._index()
+
+    def tables(
+        self, *patterns: str, needs: Collection[str] = (), lacks: Collection[str] = ()
+    ) -> Iterator[str]:
+        """Tables whose name fits a pattern and whose columns hold all of `needs`, none of `lacks`.
+
+        Where no columns are asked for, the name decides.
+        """
+        for name in sorted(self._files):
+            suffix = PurePosixPath(name).suffix.lower()
+            if suffix not in SUFFIXES or not any(
+                fnmatch(PurePosixPath(name).name.lower(), pattern) for pattern in patterns or ("*",)
+            ):
+                continue
+            if not (needs or lacks) or has_columns(self.folder / name, needs, lacks):
+                yield name
+
+    def rows(self, table: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Place and content of every row of a table; those that hold nothing are noted."""
+        for row in read_rows(self.folder / table, name=table):
+            if row.why:
+                self.note(row.where, row.why)
+            else:
+                yield row.where, row.values
+
+    def note(self, where: str, why: str) -> None:
+        """A row that could not be understood."""
+        self.bad.append(f"{where}: {why}")
+
+    def files(self, *suffixes: str) -> list[str]:
+        """Every file of the folder with one of these suffixes, in order."""
+        return sorted(f for f in self._files if PurePosixPath(f).suffix.lower() in suffixes)
+
+    def locate(self, named: str) -> str:
+        """The file of this folder that a table's path, URL or name means; "" where there is none.
+
+        Raises:
+            ValueError: It leads out of the folder, or several files answer to it.
+        """
+        parts = parts_of(named)
+        for start in range(len(parts)):
+            tail = "/".join(parts[start:])
+            if tail in self._files and start == 0:
+                return tail
+            found = self._tails.get(tail) or self._tails.get(plain_name(tail)) or []
+            if len(found) == 1:
+                return found[0]
+            if len(found) > 1:
+                shortest = min(found, key=lambda f: (f.count("/"), f))
+                if sum(f.count("/") == shortest.count("/") for f in found) == 1:
+                    return shortest
+                raise ValueError(f"{said(named)} could be any of {said(sorted(found)[:3])}")
+        if parts and any("/".join(parts[: n + 1]) in self._out for n in range(len(parts))):
+            raise ValueError(
+                f"{said(named)} lies behind a link that leads out of the folder; "
+                "give the folder it leads to"
+            )
+        return ""
+
+    def add(self, where: str, clip: ClipRow, *names: str) -> bool:
+        """Take a clip whose video answers to one of `names`; True where it was taken.
+
+        A clip without a video is taken too and listed as missing. An id that stands already, or a
+        path out of the folder, makes the row a bad one.
+        """
+        if not clip.id:
+            self.note(where, "names no video")
+            return False
+        if clip.id in self._clips:
+            self.note(where, f"'{said(clip.id)}' stands twice; the first is kept")
+            return False
+        try:
+            paths = [path for name in names if name and (path := self.locate(name))]
+            mask = self.locate(clip.mask) if clip.mask else ""
+        except ValueError as error:
+            self.note(where, str(error))
+            return False
+        path = paths[0] if paths else clip.path
+        self._clips[clip.id] = replace(clip, dataset=self.name, path=path, mask=mask)
+        if not paths:
+            self._missing.append(clip.id)
+        return True
+
+    def __contains__(self, clip: str) -> bool:
+        return clip in self._clips
+
+    def pair(self, where: str, pair: PairRow) -> None:
+        """A pair that the set itself states, once however often it stands there."""
+        key = (pair.first, pair.second)
+        if pair.first == pair.second:
+            self.note(where, f"'{said(pair.first)}' is paired with itself")
+        elif key in self._pairs or key[::-1] in self._pairs:
+            self.note(where, f"{said(key)} stands twice; the first is kept")
+        else:
+            self._pairs[key] = pair
+
+    def corpus(self, schema: str) -> Corpus:
+        """All of it; a folder without any row says what was looked for."""
+        if not self._clips and not self.bad:
+            self.note(str(self.folder), f"nothing of {self.name} is here; it has {schema}")
+        return Corpus(
+            self.name,
+            tuple(self._clips.values()),
+            tuple(self._missing),
+            tuple(self.bad),
+            tuple(self._pairs.values()),
+        )
+
+    def _index(self) -> None:
+        root = self.folder.resolve()
+        seen = 0
+        for here, folders, files in os.walk(root):
+            inside = Path(here).relative_to(root)
+            for name in sorted(files) + [f for f in folders if Path(here, f).is_symlink()]:
+                seen += 1
+                if seen > MOST_FILES:
+                    raise ValueError(f"{self.folder} holds more than {MOST_FILES} files")
+                path = Path(here, name)
+                place = (inside / name).as_posix()
+                if path.is_symlink() and not path.resolve().is_relative_to(root):
+                    self._out.add(place)
+                elif path.is_file():
+                    self._files.add(place)
+            folders.sort()
+        counted = Counter(self._files)
+        for place in sorted(counted):
+            if PurePosixPath(place).suffix.lower() not in VIDEOS:
+                continue
+            parts = place.split("/")
+            for start in range(len(parts)):
+                tail = "/".join(parts[start:])
+                for key in {tail, plain_name(tail)}:
+                    self._tails.setdefault(key, []).append(place)
+
+
+def parts_of(named: str) -> list[str]:
+    """The parts of a path or of the path of a URL.
+
+    Raises:
+        ValueError: It is no path inside a folder.
+    """
+    text = named.strip()
+    if "\x00" in text or len(text) > 4096:
+        raise ValueError(f"{said(text)} is no path")
+    if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", text):
+        try:
+            text = unquote(urlsplit(text).path).lstrip("/")
+        except ValueError:
+            raise ValueError(f"{said(text)} is no URL") from None
+    text = text.replace("\\", "/")
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if ".." in parts or text.startswith(("/", "~")) or re.match(r"[a-zA-Z]:", text):
+        raise ValueError(f"{said(named)} leads out of the folder; paths are relative to it")
+    if "\x00" in text:
+        raise ValueError(f"{said(named)} is no path")
+    return parts
+
+
+def plain_name(path: str) -> str:
+    """A path as tools that dislike commas, quotes and blanks rename it."""
+    return re.sub(r"[^\w./-]", "_", path)
+
+
+def stem_of(named: str) -> str:
+    """The bare name of a path or URL, without folders and suffix; "" where it has none."""
+    try:
+        parts = parts_of(named)
+    except ValueError:
+        return ""
+    if not parts:
+        return ""
+    name = PurePosixPath(parts[-1])
+    return name.stem if name.suffix.lower() in VIDEOS else name.name
