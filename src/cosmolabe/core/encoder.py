@@ -18,6 +18,8 @@ class Encoder(Protocol):
     name: str
     width: int
     """D, features of one time."""
+    canvas: int
+    """Side of the square it looks at, in pixels; another size is letterboxed first."""
     key: str
     """Fingerprint of weights and preprocessing; part of every protocol that uses it."""
 
@@ -53,16 +55,25 @@ class EncoderPart:
     """hub id and revision, or the package that holds them; empty where none are needed."""
     extra: str = "torch"
     """The extra of the installation that it needs."""
+    modules: tuple[str, ...] = ("torch",)
+    """What must be importable for it to run."""
     sizes: tuple[str, ...] = ()
-    """Other sizes by name, the first is the default."""
+    """Other sizes by name, the first is the default; `canvas` and `width` are the default's."""
+    normalisation: str = ""
+    """What pixels in 0..1 go through before the net."""
+    frames: str = "1"
+    """How many frames it takes at once and how many rows of features come of them."""
+    missing: Callable[[str], str] | None = None
+    """missing(size): the command that fetches its weights; empty where they are here."""
     notes: tuple[str, ...] = field(default=())
 
-    def find(self, source: Path | None = None) -> str:
+    def find(self, source: Path | None = None, size: str = "") -> str:
         """One line that says what would have to be done to use it; empty where it can be used."""
         import importlib.util
 
-        if importlib.util.find_spec("torch") is None:
-            return f"needs torch: pip install 'cosmolabe[{self.extra}]'"
-        if source is not None and not Path(source).exists():
-            return f"no weights at {source}"
-        return ""
+        lacking = [name for name in self.modules if importlib.util.find_spec(name) is None]
+        if lacking:
+            return f"needs {', '.join(lacking)}: pip install 'cosmolabe[{self.extra}]'"
+        if source is not None:
+            return "" if Path(source).exists() else f"no weights at {source}"
+        return self.missing(size) if self.missing else ""
