@@ -44,7 +44,7 @@ def export_video(
         raise ValueError(f"a video's size is an even number of pixels, 16 or more; got {size}")
     if every < 1:
         raise ValueError(f"every keeps one state in so many, 1 or more; got {every}")
-    _av()
+    pyav()
     episode = store.episode(number)
     end = len(episode) if frames is None else min(len(episode), start + frames * every)
     chosen = np.arange(start, end, every)
@@ -85,7 +85,7 @@ def export_video(
 
 def write_video(path: Path, batches: Iterator[np.ndarray], fps: float) -> tuple[int, int]:
     """Code batches of RGB frames (T, H, W, 3); whole or not at all. Gives height and width."""
-    av = _av()
+    av = pyav()
     height = width = 0
     with written_whole(path) as part, av.open(str(part), "w", format="mp4") as container:
         stream = None
@@ -107,7 +107,7 @@ def write_video(path: Path, batches: Iterator[np.ndarray], fps: float) -> tuple[
 
 def read_video(path: Path | str) -> UInt8[np.ndarray, "time height width 3"]:
     """All frames of a video, RGB."""
-    av = _av()
+    av = pyav()
     try:
         with av.open(str(path)) as container:
             frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
@@ -118,7 +118,8 @@ def read_video(path: Path | str) -> UInt8[np.ndarray, "time height width 3"]:
     return np.stack(frames)
 
 
-def _av() -> ModuleType:
+def pyav() -> ModuleType:
+    """The module `av`; without it, a ValueError that says how to get it."""
     try:
         import av
     except ImportError:

@@ -1,0 +1,462 @@
+"""Videos in containers, by PyAV: mp4, mov, webm, mkv, avi, gif, apng and what else FFmpeg reads.
+
+The packets are listed first (no decoding): when each frame is shown and where decoding may begin.
+Then only what the wanted frames need is decoded: a group of pictures without one is passed over,
+and of the others those frames that no frame refers to are dropped before they are decoded. A file
+whose packets do not keep their promise is decoded from end to end twice instead: once to see which
+frames there are, once to draw them. One thread, so that a damaged file always gives the same
+frames.
+"""
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosmolabe.data.video.letterbox import fitted, letterbox, placed
+from cosmolabe.data.video.protocols import Canvas, Limits
+from cosmolabe.data.video.source import Unsure, over
+from cosmolabe.data.video.writing import pyav
+
+FORMATS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,gif,apng,mpegts,mpeg,flv,asf,ogg,ivf,h264,hevc,"
+    "obu,av1,m4v,mpegvideo,yuv4mpegpipe,nut,mxf,dv,rm,wtv"
+)
+"""What may be opened; no playlists (hls, concat, dash, image2), which open other files."""
+CACHED = 1 << 26  # bytes of packets kept between listing and decoding
+MATRICES = {
+    0: "rgb", 1: "bt709", 4: "fcc", 5: "bt601", 6: "bt601", 7: "smpte240m", 8: "ycgco",
+    9: "bt2020", 10: "bt2020c",
+}  # fmt: skip
+HDR = {16: "PQ (HDR10)", 18: "HLG"}
+"""Transfer functions of pictures brighter than a screen's white (ITU-T H.273, table 3)."""
+
+
+class AvPicture:
+    """One decoded frame with what the stream says of how to show it."""
+
+    def __init__(self, frame: Any, video: "Video") -> None:  # noqa: ANN401 - av.VideoFrame
+        self.frame, self.video = frame, video
+
+    def drawn(self, canvas: Canvas) -> np.ndarray:
+        """Turned upright, in the stream's colours, transparency laid over the fill."""
+        frame, (turns, mirrored) = self.frame, _turn(self.frame)
+        if canvas.resize == "released":
+            return letterbox(_turned(frame.to_ndarray(format="rgb24"), turns, mirrored), canvas)
+        sar = self.video.sar
+        if _alpha(frame):
+            picture = over(frame.to_ndarray(format="rgba"), canvas.fill)
+            sar = 1 / sar if turns % 2 else sar
+            return letterbox(_turned(picture, turns, mirrored), canvas, sar)
+        width, height = frame.width * sar, float(frame.height)
+        if turns % 2:
+            size = fitted(height, width, canvas.size)[::-1]
+        else:
+            size = fitted(width, height, canvas.size)
+        small = frame.reformat(*size, format="rgb24", interpolation="BILINEAR", threads=1)
+        return placed(_turned(small.to_ndarray(), turns, mirrored), canvas)
+
+
+class Video:
+    """A video in a container; see `source.Source`."""
+
+    def __init__(self, path: Path, limits: Limits, until: float | None = None) -> None:
+        """List its packets, up to those shown at `until` seconds if that is given."""
+        self.av, self.path, self.limits = pyav(), path, limits
+        self.warnings: list[str] = []
+        self.facts: dict[str, Any] = {"kind": "video"}
+        self.container = self._opened()
+        try:
+            self.stream = self._chosen()
+            self.codec = self._decoder()
+            self._describe()
+            self.surveyed = False
+            self._list(until)
+        except BaseException:
+            self.container.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self.packets = []
+        self.container.close()
+
+    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, AvPicture]]:
+        """Those frames, decoding as little as they need."""
+        return self._whole(wanted) if self.surveyed else self._needed(wanted)
+
+    # Opening ------------------------------------------------------------------------------------
+
+    def _opened(self) -> Any:  # noqa: ANN401 - av.container.InputContainer
+        options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+        try:
+            name = f"file:{self.path}"
+            name.encode()
+        except UnicodeEncodeError:  # a name that is no text: let Python open it
+            name = self.path.open("rb")
+        try:
+            return self.av.open(name, options=options, metadata_errors="replace")
+        except self.av.FFmpegError as error:
+            raise ValueError(_why_not(self.path, error)) from None
+
+    def _chosen(self) -> Any:  # noqa: ANN401 - av.VideoStream
+        streams = [s for s in self.container.streams.video if not _is_cover(s)]
+        if not streams:
+            others = sorted({s.type for s in self.container.streams})
+            what = f"only {' and '.join(others)}" if others else "no stream at all"
+            raise ValueError(f"{self.path} holds {what}, no video")
+        stream = streams[0]
+        if stream.codec_context is None:
+            raise ValueError(f"{self.path}: no decoder here for its video codec")
+        if len(streams) > 1:
+            self.warnings.append(f"{len(streams)} video streams; the first is read")
+        size = (stream.codec_context.width, stream.codec_context.height)
+        self._check_size(*size)
+        return stream
+
+    def _check_size(self, width: int, height: int) -> None:
+        if width * height > self.limits.pixels:
+            raise ValueError(
+                f"{self.path} has frames of {width}x{height}; at most {self.limits.pixels} pixels "
+                "are decoded (limit `pixels`)"
+            )
+
+    def _decoder(self) -> Any:  # noqa: ANN401 - av.VideoCodecContext
+        """The stream's own, or the one that keeps the transparency of VP8 and VP9."""
+        codec = self.stream.codec_context
+        alpha = {key.lower(): value for key, value in self.stream.metadata.items()}
+        name = {"vp9": "libvpx-vp9", "vp8": "libvpx"}.get(codec.name)
+        if alpha.get("alpha_mode") == "1" and name:
+            try:
+                other = self.av.CodecContext.create(name, "r")
+                other.extradata = codec.extradata
+                other.time_base = self.stream.time_base
+                codec = other
+            except (self.av.FFmpegError, ValueError):
+                self.warnings.append("its transparency was dropped: no libvpx here")
+        codec.thread_count = 1
+        return codec
+
+    def _describe(self) -> None:
+        stream, codec = self.stream, self.stream.codec_context
+        self.sar = float(stream.sample_aspect_ratio or 1) or 1.0
+        matrix = int(codec.colorspace)
+        transfer = int(codec.color_trc)
+        self.facts |= {
+            "container": self.container.format.name,
+            "codec": codec.name,
+            "pixel_format": codec.pix_fmt or "",
+            "width": codec.width,
+            "height": codec.height,
+            "pixel_aspect": self.sar,
+            "matrix": MATRICES.get(matrix, "bt601"),
+            "matrix_tagged": matrix in MATRICES,
+            "full_range": int(codec.color_range) == 2,
+            "claimed_frames": int(stream.frames),
+            "claimed_seconds": _claimed_seconds(stream, self.container),
+        }
+        if transfer in HDR:
+            self.facts["hdr"] = HDR[transfer]
+            self.warnings.append(f"{HDR[transfer]} shown without tone mapping: dull colours")
+
+    # The list of packets ------------------------------------------------------------------------
+
+    def _list(self, until: float | None) -> None:
+        """Fill pts, key and place of every packet; bytes are kept while they are few."""
+        size = self.path.stat().st_size if self.path.exists() else 0
+        keep = size <= CACHED
+        tick = self.stream.time_base or Fraction(1, 1000)
+        self.tick, self.packets, self.sound = float(tick), [], True
+        pts: list[int] = []
+        keys: list[bool] = []
+        hidden: list[bool] = []
+        durations: list[int] = []
+        first: int | None = None
+        for packet in self._packets():
+            if packet.pts is None or packet.is_corrupt:
+                self.sound = False
+            stamp = packet.pts if packet.pts is not None else packet.dts
+            pts.append(len(pts) if stamp is None else stamp)
+            keys.append(packet.is_keyframe)
+            hidden.append(packet.is_discard)
+            durations.append(packet.duration or 0)
+            if keep:
+                self.packets.append(packet)
+            if len(pts) > self.limits.frames:
+                raise ValueError(
+                    f"{self.path} has more than {self.limits.frames} frames (limit `frames`)"
+                )
+            first = pts[0] if first is None else min(first, pts[-1])
+            if until is not None and packet.dts is not None:
+                reached = (packet.dts - first) * self.tick
+                if reached > until + 2.0:  # no frame is shown that long before it is decoded
+                    self.facts["listed_to"] = until
+                    break
+            if (pts[-1] - first) * self.tick > self.limits.seconds:
+                raise ValueError(
+                    f"{self.path} is longer than {self.limits.seconds:g} s (limit `seconds`)"
+                )
+        self.cached = keep
+        self.pts, self.keys = np.array(pts, np.int64), np.array(keys, bool)
+        shown = np.flatnonzero(~np.array(hidden, bool)) if pts else np.zeros(0, np.int64)
+        self.place = shown[np.argsort(self.pts[shown], kind="stable")]
+        """Place among the packets of each frame, in the order of showing."""
+        stamps = self.pts[self.place]
+        self.sound &= bool((np.diff(stamps) > 0).all()) and bool(len(self.keys) and self.keys[0])
+        if not self.sound or "broken_off" in self.facts:
+            self.resurvey()
+            return
+        last = durations[int(self.place[-1])] if len(self.place) else 0
+        self._index(stamps, last)
+
+    def _index(self, stamps: np.ndarray, last_ticks: int) -> None:
+        """Times from stamps in ticks, which rise."""
+        if not len(stamps):
+            raise ValueError(f"{self.path}: no frame of its video can be decoded")
+        self.stamps = stamps
+        self.times = (stamps - stamps[0]) * self.tick
+        gaps = np.diff(self.times)
+        stated = float(self.stream.average_rate or 0)
+        usual = float(np.median(gaps)) if len(gaps) else 1 / stated if stated else 0.0
+        last = last_ticks * self.tick
+        if not 0 < last <= 10 * max(usual, 1e-3):
+            last = usual or 1 / 25
+        self.end = float(self.times[-1]) + last
+        self.rate = stated if 0 < stated < 1000 else len(stamps) / self.end
+        uneven = bool(len(gaps)) and float(np.abs(gaps - gaps.mean()).max()) > 2e-3 + self.tick
+        self.facts |= {
+            "frames": len(stamps),
+            "seconds": self.end,
+            "first_frame_at": float(stamps[0] * self.tick),
+            "variable_rate": uneven,
+        }
+
+    def _packets(self) -> Iterator[Any]:
+        """Packets with bytes in them; a file that breaks off ends the list and is noted."""
+        packets = self.container.demux(self.stream)
+        while True:
+            try:
+                packet = next(packets, None)
+            except self.av.FFmpegError as error:
+                self.facts["broken_off"] = str(error)
+                return
+            if packet is None or (packet.size == 0 and packet.pts is None):
+                return
+            if packet.size:
+                yield packet
+
+    # Decoding what is needed --------------------------------------------------------------------
+
+    def _needed(self, wanted: Sequence[int]) -> Iterator[tuple[int, AvPicture]]:
+        numbers = {int(self.stamps[index]): index for index in wanted}
+        missing = dict(numbers)
+        places = {int(self.place[index]) for index in wanted}
+        try:
+            for start, stop in self._spans(wanted):
+                for frame in self._span(start, stop, places):
+                    if frame.is_corrupt:
+                        raise Unsure
+                    index = missing.pop(frame.pts, None)
+                    if index is not None:
+                        yield index, self._picture(frame)
+        except self.av.FFmpegError:
+            raise Unsure from None
+        finally:
+            self.codec.skip_frame = "DEFAULT"
+        if missing:
+            raise Unsure
+
+    def _spans(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
+        """Runs of packets, first and last, that hold the wanted frames and all they refer to."""
+        keys = np.flatnonzero(self.keys)
+        spans: list[tuple[int, int]] = []
+        for index in wanted:
+            place = int(self.place[index])
+            number = int(np.searchsorted(keys, place, "right")) - 1
+            # A frame shown before the key that precedes it refers to what stands before the key.
+            while number > 0 and self.pts[keys[number]] > self.pts[place]:
+                number -= 1
+            start = int(keys[max(number, 0)])
+            if spans and start <= spans[-1][1] + 1:
+                spans[-1] = (spans[-1][0], max(spans[-1][1], place))
+            else:
+                spans.append((start, place))
+        return spans
+
+    def _span(self, start: int, stop: int, places: set[int]) -> Iterator[Any]:
+        for place, packet in zip(range(start, stop + 1), self._from(start), strict=False):
+            # Frames that none refers to and nobody wants are passed over by the decoder itself.
+            self.codec.skip_frame = "DEFAULT" if place in places else "NONREF"
+            yield from self.codec.decode(packet)
+        yield from self.codec.decode(None)
+        self.codec.flush_buffers()
+
+    def _from(self, start: int) -> Iterator[Any]:
+        """Packets from a place on, kept or read again."""
+        if self.cached:
+            yield from self.packets[start:]
+            return
+        self._seek(int(self.pts[start]))
+        seen = False
+        for packet in self._packets():
+            seen = seen or (packet.pts == self.pts[start] and packet.is_keyframe)
+            if seen:
+                yield packet
+            elif packet.dts is not None and packet.dts > self.pts[start]:
+                raise Unsure  # landed behind it
+        if not seen:
+            raise Unsure
+
+    def _seek(self, stamp: int) -> None:
+        try:
+            self.container.seek(stamp, stream=self.stream, backward=True, any_frame=False)
+        except self.av.FFmpegError:
+            raise Unsure from None
+
+    def _picture(self, frame: Any) -> AvPicture:  # noqa: ANN401 - av.VideoFrame
+        self._check_size(frame.width, frame.height)
+        _note(self.facts, frame)
+        return AvPicture(frame, self)
+
+    # Decoding all of it -------------------------------------------------------------------------
+
+    def resurvey(self) -> None:
+        """Decode from end to end and keep what can be trusted."""
+        stamps: list[int] = []
+        kept: list[int] = []
+        repaired = 0
+        step = max(1, round(1 / (float(self.stream.average_rate or 25) * self.tick)))
+        self.problems = 0
+        count = corrupt = 0
+        for number, frame in enumerate(self._every()):
+            count += 1
+            if count > self.limits.frames:
+                raise ValueError(
+                    f"{self.path} has more than {self.limits.frames} frames (limit `frames`)"
+                )
+            if frame.is_corrupt:
+                corrupt += 1
+                continue
+            stamp = frame.pts
+            if stamp is None or (stamps and stamp <= stamps[-1]):
+                repaired += stamp is not None or bool(stamps)
+                stamp = stamps[-1] + step if stamps else 0
+            stamps.append(stamp)
+            kept.append(number)
+            if (stamp - stamps[0]) * self.tick > self.limits.seconds:
+                raise ValueError(
+                    f"{self.path} is longer than {self.limits.seconds:g} s (limit `seconds`)"
+                )
+        self.surveyed, self.kept = True, np.array(kept, np.int64)
+        self._index(np.array(stamps, np.int64), 0)
+        listed = max(len(self.place), int(self.stream.frames))
+        self.facts |= {
+            "decoded_whole": True,
+            "bad_packets": self.problems,
+            "corrupt_frames": corrupt,
+            "repaired_times": repaired,
+            "lost_frames": max(0, listed - len(kept)),
+        }
+        self._say()
+
+    def _say(self) -> None:
+        facts = self.facts
+        if "broken_off" in facts:
+            self.warnings.append(f"cut short: {facts['frames']} frames could be decoded")
+        elif facts["bad_packets"] or facts["corrupt_frames"]:
+            self.warnings.append(
+                f"damaged: {facts['bad_packets']} packets could not be decoded, "
+                f"{facts['corrupt_frames']} garbled frames show the picture before them"
+            )
+        if facts["repaired_times"]:
+            self.warnings.append(f"{facts['repaired_times']} frames had no time or a wrong one")
+
+    def _whole(self, wanted: Sequence[int]) -> Iterator[tuple[int, AvPicture]]:
+        numbers = {int(self.kept[index]): index for index in wanted}
+        last = int(self.kept[wanted[-1]])
+        for number, frame in enumerate(self._every()):
+            if number in numbers:
+                yield numbers[number], self._picture(frame)
+            if number >= last:
+                break
+
+    def _every(self) -> Iterator[Any]:
+        """Every frame that comes out, in order; a packet that does not decode is passed over."""
+        self.codec.skip_frame = "DEFAULT"
+        self.codec.flush_buffers()
+        if not self.cached:
+            self._seek(int(self.pts.min()) if len(self.pts) else 0)
+        self.problems = 0
+        for packet in [*(self.packets if self.cached else ())] or self._packets():
+            try:
+                yield from self.codec.decode(packet)
+            except self.av.FFmpegError:
+                self.problems += 1
+        try:
+            yield from self.codec.decode(None)
+        except self.av.FFmpegError:
+            self.problems += 1
+        self.codec.flush_buffers()
+
+
+def _why_not(path: Path, error: Exception) -> str:
+    if not os.access(path, os.R_OK):
+        return f"{path} may not be read; change its permissions"
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if b"ftyp" in head[:16]:
+        return f"{path} is an mp4 without its index (moov): cut short, copy it again"
+    return f"{path} is no video that can be read ({type(error).__name__})"
+
+
+def _is_cover(stream: Any) -> bool:  # noqa: ANN401 - av.VideoStream
+    """A picture of the cover that music files carry as a video of one frame."""
+    return "attached_pic" in str(stream.disposition).lower()
+
+
+def _claimed_seconds(stream: Any, container: Any) -> float:  # noqa: ANN401 - PyAV's objects
+    if stream.duration and stream.time_base:
+        return float(stream.duration * stream.time_base)
+    return container.duration / 1e6 if container.duration else float("nan")
+
+
+def _alpha(frame: Any) -> bool:  # noqa: ANN401 - av.VideoFrame
+    shape = frame.format
+    return shape.has_palette or any(part.is_alpha for part in shape.components)
+
+
+def _turn(frame: Any) -> tuple[int, bool]:  # noqa: ANN401 - av.VideoFrame
+    """Quarter turns against the clock, and whether it is mirrored left to right first."""
+    for data in frame.side_data or ():
+        if "DISPLAYMATRIX" in str(data.type):
+            a, b, _, c, d, *_ = struct.unpack("<9i", bytes(data)[:36])
+            if a * d - b * c < 0:
+                a, b = -a, -b
+                return round(np.degrees(np.arctan2(b, a)) / -90) % 4, True
+            break
+    return round(frame.rotation / 90) % 4, False
+
+
+def _turned(picture: np.ndarray, turns: int, mirrored: bool) -> np.ndarray:
+    picture = picture[:, ::-1] if mirrored else picture
+    return np.ascontiguousarray(np.rot90(picture, turns)) if turns or mirrored else picture
+
+
+def _note(facts: dict[str, Any], frame: Any) -> None:  # noqa: ANN401 - av.VideoFrame
+    """What single frames say."""
+    turns, mirrored = _turn(frame)
+    facts["rotation"] = turns * 90
+    facts["mirrored"] = mirrored
+    facts["interlaced"] = bool(frame.interlaced_frame) or facts.get("interlaced", False)
+    facts["alpha"] = _alpha(frame) or facts.get("alpha", False)
+    sizes = facts.setdefault("sizes", [])
+    size = [frame.width, frame.height, frame.format.name]
+    if size not in sizes and len(sizes) < 8:
+        sizes.append(size)
+
+
+__all__ = ["AvPicture", "Video"]

@@ -1,0 +1,74 @@
+"""A picture fitted into a square, its shape kept."""
+
+import numpy as np
+from jaxtyping import Float, UInt8
+from PIL import Image
+
+from cosmolabe.data.video.protocols import Canvas
+
+
+def fitted(width: float, height: float, side: int) -> tuple[int, int]:
+    """Width and height of the picture inside the square; halves go to the even number."""
+    scale = min(side / max(width, 1), side / max(height, 1))
+    return (
+        min(max(1, round(width * scale)), side),
+        min(max(1, round(height * scale)), side),
+    )
+
+
+def placed(
+    picture: UInt8[np.ndarray, "height width 3"], canvas: Canvas
+) -> UInt8[np.ndarray, "side side 3"]:
+    """The fitted picture in the middle of the square; an odd rest goes right and below."""
+    height, width = picture.shape[:2]
+    if height == width == canvas.size:
+        return np.ascontiguousarray(picture)
+    square = np.full((canvas.size, canvas.size, 3), canvas.fill, np.uint8)
+    top, left = (canvas.size - height) // 2, (canvas.size - width) // 2
+    square[top : top + height, left : left + width] = picture
+    return square
+
+
+def letterbox(
+    picture: UInt8[np.ndarray, "height width 3"], canvas: Canvas, sar: float = 1.0
+) -> UInt8[np.ndarray, "side side 3"]:
+    """An upright RGB picture on the canvas; `sar` is how wide a pixel is for its height."""
+    height, width = picture.shape[:2]
+    if canvas.resize == "released":
+        size = fitted(width, height, canvas.size)
+        if size != (width, height):
+            # The released package cuts to whole numbers here; it does not round.
+            picture = bilinear(picture, size[1], size[0]).clip(0, 255).astype(np.uint8)
+        return placed(picture, canvas)
+    size = fitted(width * sar, height, canvas.size)
+    if size != (width, height):
+        picture = np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BILINEAR))
+    return placed(picture, canvas)
+
+
+def bilinear(
+    picture: UInt8[np.ndarray, "height width channel"], height: int, width: int
+) -> Float[np.ndarray, "new_height new_width channel"]:
+    """Between the four nearest pixels, whatever the reduction; float32, not rounded.
+
+    Equal to torch's interpolate(mode="bilinear", align_corners=False, antialias=False) to 1e-6 of
+    the range; places are computed as torch computes them, in 32 bits with one rounding.
+    """
+    above, below, down = _neighbours(picture.shape[0], height)
+    left, right, across = _neighbours(picture.shape[1], width)
+    down, across = down[:, None, None], across[None, :, None]
+    rows = picture[above] * (1 - down)
+    rows += picture[below] * down
+    wide = rows[:, left] * (1 - across)
+    wide += rows[:, right] * across
+    return wide
+
+
+def _neighbours(old: int, new: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each new place: the old ones before and after it, and how far it is towards the latter."""
+    step = np.float64(np.float32(old) / np.float32(new))
+    place = ((np.arange(new) + 0.5) * step - 0.5).astype(np.float32)
+    place = np.maximum(place, np.float32(0))
+    before = np.minimum(place.astype(np.int64), old - 1)
+    share = np.clip(place - before.astype(np.float32), 0, 1).astype(np.float32)
+    return before, np.minimum(before + 1, old - 1), share
