@@ -96,3 +96,6 @@ class CorpusPart:
     """Share of training draws (reference 4.6), over the sets that are present."""
     schema: str = ""
     """The files `read` looks for, in a line."""
+    prepare: Callable[[Path], int] | None = None
+    """prepare(folder): work that has to be done once before `read` can say all (masks measured,
+    say); resumable, keeps what it finds in the folder, gives how many videos it worked on."""
