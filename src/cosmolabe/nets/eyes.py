@@ -85,7 +85,7 @@ class PictureEye(_Eye):
         return self._finite(torch.cat(rows))[place]
 
     def features(
-        self, pixels: Float[Tensor, "batch time 3 height width"]
+        self, pixels: Float[Tensor, "batch time 3 tall wide"]
     ) -> Float[Tensor, "batch time width"]:
         """The same of pixels in 0..1, with a gradient to them."""
         flat = pixels.to(self.device).flatten(0, 1)
@@ -125,7 +125,7 @@ class MotionEye(_Eye):
             return self._finite(self._run(looked[shown][None]))[0]
 
     def features(
-        self, pixels: Float[Tensor, "batch time 3 height width"]
+        self, pixels: Float[Tensor, "batch time 3 tall wide"]
     ) -> Float[Tensor, "batch row width"]:
         """The same of pixels in 0..1, with a gradient to them."""
         clips = pixels.to(self.device)
