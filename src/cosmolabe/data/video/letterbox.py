@@ -7,7 +7,7 @@ from PIL import Image
 from cosmolabe.data.video.protocols import Canvas
 
 
-def fitted(width: float, height: float, side: int) -> tuple[int, int]:
+def fitted(width: float | int, height: float | int, side: int) -> tuple[int, int]:
     """Width and height of the picture inside the square; halves go to the even number."""
     scale = min(side / max(width, 1), side / max(height, 1))
     return (
