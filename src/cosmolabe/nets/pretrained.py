@@ -8,10 +8,10 @@ import importlib
 import os
 import pickle
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from cosmolabe.core.errors import in_words
 from cosmolabe.core.record import read_json
 
+Size = TypeVar("Size")
+Net = TypeVar("Net", bound=nn.Module)
 TORCH_FILES = (".pt", ".pth", ".bin")
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
@@ -41,12 +43,18 @@ class HubWeights:
     @property
     def command(self) -> str:
         """What fetches them."""
+        if self == NOWHERE:
+            return "this size has no weights of its own: load it with random=True or from a folder"
         names = " ".join(f"--include '{name}'" for name in self.files)
         fetch = f"hf download {self.repo} --revision {self.revision} {names}"
         return f"{fetch}  ({self.note})" if self.note else fetch
 
     def __str__(self) -> str:
         return f"{self.repo}@{self.revision}"
+
+
+NOWHERE = HubWeights("", "", ("*",))
+"""Of a size that nobody trained."""
 
 
 def missing(weights: HubWeights) -> str:
@@ -56,6 +64,8 @@ def missing(weights: HubWeights) -> str:
 
 def cached(weights: HubWeights) -> Path | None:
     """The folder of this revision in the hub's cache, if it is there."""
+    if weights == NOWHERE:
+        return None
     root = os.environ.get("HF_HUB_CACHE")
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     repo = (Path(root) if root else home / "hub") / f"models--{weights.repo.replace('/', '--')}"
@@ -72,6 +82,8 @@ def find_weights(weights: HubWeights, source: str | Path | None) -> Path:
         if not path.exists():
             raise ValueError(f"no weights at {path}; fetch them: {weights.command}")
         return path
+    if weights == NOWHERE:
+        raise ValueError(weights.command)
     return cached(weights) or _fetch(weights)
 
 
@@ -90,6 +102,13 @@ def _fetch(weights: HubWeights) -> Path:
     if not any(Path(found).glob(weights.files[0])):
         raise ValueError(f"{weights} has no file {weights.files[0]}; give a folder that does")
     return Path(found)
+
+
+def size_of(name: str, sizes: Mapping[str, Size], size: str) -> Size:
+    """What `sizes` says of a size by name; the first where none is named."""
+    if size and size not in sizes:
+        raise ValueError(f"{name} has sizes {list(sizes)}; got {size!r}")
+    return sizes[size or next(iter(sizes))]
 
 
 def require(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
@@ -161,8 +180,13 @@ def _read_parts(folder: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def fill(net: nn.Module, tensors: Mapping[str, Tensor], where: str | Path) -> None:
-    """Put the tensors into the net: every name and shape must fit, every number be finite."""
+def filled(build: Callable[[], Net], tensors: Mapping[str, Tensor], where: str | Path) -> Net:
+    """The net that `build` makes, with these tensors: names and shapes fit, numbers are finite.
+
+    It is built without numbers first, so that two billion of them are not drawn to be thrown away.
+    """
+    with torch.device("meta"):
+        net = build()
     own = net.state_dict()
     lacking, unknown = sorted(set(own) - set(tensors)), sorted(set(tensors) - set(own))
     if lacking or unknown:
@@ -176,6 +200,51 @@ def fill(net: nn.Module, tensors: Mapping[str, Tensor], where: str | Path) -> No
                 f"{where}: '{name}' is {tuple(tensor.shape)}, should be {tuple(own[name].shape)}; "
                 "is it another size of the net?"
             )
+    net.load_state_dict({n: t.to(own[n].dtype) for n, t in tensors.items()}, assign=True)
+    check_finite(net, where)
+    return net
+
+
+def check_finite(net: nn.Module, where: str | Path) -> None:
+    """Refuse a net whose weights hold NaN or infinity."""
+    for name, tensor in net.state_dict().items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise ValueError(f"{where}: '{name}' holds NaN or infinity; fetch it again")
-    net.load_state_dict(tensors)
+
+
+def from_folder(
+    maker: Any,  # noqa: ANN401 - a class of transformers or diffusers
+    folder: Path,
+    kind: str,
+    unused: tuple[str, ...] = (),
+) -> Any:  # noqa: ANN401 - its net
+    """A net of transformers or diffusers from its folder: safetensors, none of its code run.
+
+    Their loaders start with random numbers whatever a file lacks, and only warn. Here a missing
+    name, one of another shape, or one that is neither known nor begins as one of `unused`, is an
+    error; and so is a folder whose `config.json` speaks of another `kind`.
+    """
+    config = read_json(folder / "config.json")
+    names = ("model_type", "_class_name")
+    found = [config.get(name) for name in names] if isinstance(config, dict) else []
+    if kind not in found:
+        said = next((str(name) for name in found if name), "nothing known")
+        raise ValueError(f"{folder / 'config.json'}: is of '{said}', expected '{kind}'")
+    try:
+        net, told = maker.from_pretrained(
+            str(folder), output_loading_info=True, local_files_only=True, use_safetensors=True
+        )
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise ValueError(f"{folder}: cannot be read ({in_words(error).splitlines()[0]})") from None
+    strange = [n for n in told["unexpected_keys"] if not str(n).startswith(unused)]
+    for what, names_ in (
+        ("missing", told["missing_keys"]),
+        ("of another shape", told["mismatched_keys"]),
+        ("not known", strange),
+    ):
+        if names_:
+            some = sorted(map(str, names_))[:4]
+            raise ValueError(f"{folder}: weights of another net: {len(names_)} {what} {some}")
+    net = net.float()
+    check_finite(net, folder)
+    return net

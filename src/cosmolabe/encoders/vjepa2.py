@@ -1,0 +1,138 @@
+"""V-JEPA 2: an eye for motion, taught to foretell what is hidden (Assran et al. 2025, 2506.09985).
+
+Two frames make a tubelet, and every tubelet sees the whole window: a row of features is the mean
+of a tubelet's patches. The net is that of `transformers`; its traps (measured with 5.24) are closed
+here: a picture of another size than the config's runs, and gets wrong places; of an odd number of
+frames the last is dropped without a word.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cosmolabe.core.encoder import EncoderPart
+from cosmolabe.nets.eyes import MotionEye, Precision, hold_last, untrained
+from cosmolabe.nets.pixels import IMAGENET, Look
+from cosmolabe.nets.pretrained import (
+    NOWHERE,
+    HubWeights,
+    find_weights,
+    from_folder,
+    missing,
+    require,
+    size_of,
+)
+
+KIND = "vjepa2"
+FILES = ("model.safetensors*", "config.json", "model-*.safetensors")
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size; revisions as public projects pin them."""
+
+    repo: str
+    width: int
+    layers: int
+    heads: int
+    revision: str
+    hidden: float = 4.0
+    """Width of the hidden layers over the width."""
+    canvas: int = 256
+    patch: int = 16
+
+    @property
+    def weights(self) -> HubWeights:
+        """On the hub."""
+        if not self.revision:
+            return NOWHERE
+        return HubWeights(f"facebook/vjepa2-{self.repo}", self.revision, FILES)
+
+
+SIZES = {
+    "large": Size("vitl-fpc64-256", 1024, 24, 16, "b3c1679b7c34d3255ef3547f27c7b226aefab26f"),
+    "huge": Size("vith-fpc64-256", 1280, 32, 16, "b5eac8703e3efdc1547fbb6ddfbeb133dc0bdee5"),
+    "giant": Size(
+        "vitg-fpc64-256", 1408, 40, 22, "875c192b7b704b87d1e1d99345769632dd5f739a", 48 / 11
+    ),
+    "toy": Size("toy", 24, 2, 2, "", canvas=32, patch=8),
+}
+
+
+class Tubelets(nn.Module):
+    """The mean of the patches of each tubelet."""
+
+    def __init__(self, net: Any) -> None:  # noqa: ANN401 - of transformers
+        super().__init__()
+        self.net = net
+
+    def forward(self, x: Float[Tensor, "1 time 3 h w"]) -> Float[Tensor, "1 row width"]:
+        """One row for two frames; of an odd number, the last one is held."""
+        config = self.net.config
+        side, tubelet = config.crop_size, config.tubelet_size
+        if x.shape[-2:] != (side, side):
+            raise ValueError(
+                f"this V-JEPA 2 takes {side} by {side} pixels and would misplace others; "
+                f"got {x.shape[-2]} by {x.shape[-1]}"
+            )
+        rows = -(-x.shape[1] // tubelet)
+        x = hold_last(x, rows * tubelet)
+        tokens = self.net(pixel_values_videos=x, skip_predictor=True).last_hidden_state
+        return tokens.unflatten(1, (rows, (side // config.patch_size) ** 2)).mean(2)
+
+
+def build(size: Size) -> Tubelets:
+    """Untrained."""
+    transformers = require("transformers", "encoders")
+    config = transformers.VJEPA2Config(
+        crop_size=size.canvas,
+        patch_size=size.patch,
+        hidden_size=size.width,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.heads,
+        mlp_ratio=size.hidden,
+        **({"pred_num_hidden_layers": 1, "pred_hidden_size": 24} if size.patch == 8 else {}),
+    )
+    return Tubelets(transformers.VJEPA2Model(config))
+
+
+def load(
+    source: str | Path | None = None,
+    *,
+    size: str = "",
+    random: bool = False,
+    device: str = "",
+    precision: Precision = "fp32",
+) -> MotionEye:
+    """The eye of a size, or of the folder `source` whatever size lies there."""
+    wanted = size_of("vjepa2", SIZES, size)
+    if random:
+        net = untrained(lambda: build(wanted))
+    else:
+        maker = require("transformers", "encoders").VJEPA2Model
+        net = Tubelets(from_folder(maker, find_weights(wanted.weights, source), KIND))
+    config = net.net.config
+    look = Look(config.crop_size, *IMAGENET)
+    return MotionEye("vjepa2", net, look, config.hidden_size, device, precision)
+
+
+ENCODER = EncoderPart(
+    "vjepa2",
+    "V-JEPA 2, the mean of each tubelet's patches: two frames a row, all rows seen together.",
+    load,
+    licence="MIT (parts Apache-2.0)",
+    sees="motion",
+    canvas=SIZES["large"].canvas,
+    width=SIZES["large"].width,
+    weights=str(SIZES["large"].weights),
+    extra="encoders",
+    modules=("torch", "transformers"),
+    sizes=tuple(SIZES),
+    normalisation="ImageNet's mean and spread",
+    frames="any number; one row for 2, an odd last one is held",
+    missing=lambda size: missing(SIZES[size or "large"].weights),
+    notes=("48 frames take about 70 s on one CPU core.",),
+)
