@@ -243,15 +243,23 @@ class AttentionHead(Head):
     def hidden(
         self, rows: Float[Tensor, "batch row column"], mask: Bool[Tensor, "batch row"]
     ) -> Float[Tensor, "batch told hidden"]:
-        """One row a clip: what the query found, through the first two layers."""
+        """One row a clip: what the query found, through the first two layers.
+
+        One query asks all times, so it goes through the keys' matrix before it meets them, and the
+        values' matrix comes after the times are mixed: the same numbers for far less work.
+        """
         rows = self.standard(rows)
-        keys, values = (
-            layer(rows).unflatten(-1, (self.heads, -1)) for layer in (self.key, self.value)
-        )
         query = self.ask(self.query).unflatten(-1, (self.heads, -1))
-        match = torch.einsum("hc,bthc->bht", query, keys) / keys.shape[-1] ** 0.5
-        share = torch.where(mask[:, None], match, -torch.inf).softmax(-1)
-        found = torch.einsum("bht,bthc->bhc", share, values).flatten(1)
+        size = query.shape[-1]
+        keys, values = (
+            layer.weight.unflatten(0, (self.heads, -1)) for layer in (self.key, self.value)
+        )
+        probe = torch.einsum("hc,hcw->hw", query, keys)
+        constant = (query * self.key.bias.unflatten(0, (self.heads, -1))).sum(-1)
+        match = (rows @ probe.mT + constant) / size**0.5
+        share = torch.where(mask.unsqueeze(-1), match, -torch.inf).softmax(1)
+        mixed = torch.einsum("bth,btw->bhw", share, rows)
+        found = torch.einsum("bhw,hcw->bhc", mixed, values).flatten(1) + self.value.bias
         return self.layers[:-1](self.out(found))[:, None]
 
 

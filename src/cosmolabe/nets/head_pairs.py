@@ -69,7 +69,7 @@ def draw_shares(
 
 def draw_pairs(pairs: Pairs, seed: int, round_: int) -> Sequence[PairRow]:
     """The pairs of one round; a fixed list is the same in every one."""
-    return pairs(seed_of("redraw", seed, round_)) if callable(pairs) else pairs
+    return pairs if isinstance(pairs, Sequence) else pairs(seed_of("redraw", seed, round_))
 
 
 def labels_of(clips: Sequence[ClipRow], recipe: HeadRecipe) -> Labels:

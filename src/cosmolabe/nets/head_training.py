@@ -232,7 +232,7 @@ class HeadDescent:
         self.weights, self._buffers = stack_module_state(seen)  # ty: ignore[invalid-argument-type]
         self._skeleton = seen[0]
         if recipe.domain_weight:
-            self._add_domains(heads[0].layers[-1].in_features)
+            self._add_domains(recipe.hidden // 2)
         self.mean = {name: weight.detach().clone() for name, weight in self.weights.items()}
         matrices = [w for w in self.weights.values() if w.ndim > 2]
         vectors = [w for w in self.weights.values() if w.ndim <= 2]
@@ -392,7 +392,7 @@ class HeadDescent:
         if round_ == self._round:
             return
         recipe = self.recipe
-        fixed = self._pool is not None and not callable(self.pairs)
+        fixed = self._pool is not None and isinstance(self.pairs, Sequence)
         if not fixed:
             drawn = draw_pairs(self.pairs, self.seed, round_)
             self._pool = pool_of(drawn, self._places, recipe, self.seed)
