@@ -97,5 +97,6 @@ CORPUS = CorpusPart(
     licence="MIT",
     source="hf.co/datasets/videophysics/videophy_train_public, videophy_test_public",
     use="evaluate",
+    weight=0.0,
     schema=SCHEMA,
 )

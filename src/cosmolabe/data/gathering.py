@@ -98,26 +98,30 @@ class Gathering:
         return ""
 
     def add(self, where: str, clip: ClipRow, *names: str) -> bool:
-        """Take a clip whose video answers to one of `names`; True where it was taken.
+        """Take a clip whose video answers to one of `names`; True where it is taken or stood there.
 
-        A clip without a video is taken too and listed as missing. An id that stands already, or a
-        path out of the folder, makes the row a bad one.
+        A clip without a video is taken too and listed as missing. A row that says the same again is
+        passed over; one that says something else of the same clip is a bad one, as is a path that
+        leads out of the folder.
         """
         if not clip.id:
             self.note(where, "names no video")
             return False
         if clip.id in self._clips:
-            self.note(where, f"'{said(clip.id)}' stands twice; the first is kept")
+            if _said_of(self._clips[clip.id]) == _said_of(clip):
+                return True
+            self.note(where, f"'{said(clip.id)}' stood there with another label; the first is kept")
             return False
         try:
-            paths = [path for name in names if name and (path := self.locate(name))]
+            path = next((path for name in names if name and (path := self.locate(name))), "")
             mask = self.locate(clip.mask) if clip.mask else ""
+            named = "" if path else next((name for name in names if name and "://" not in name), "")
+            path = path or "/".join(parts_of(named)) if named or path else ""
         except ValueError as error:
             self.note(where, str(error))
             return False
-        path = paths[0] if paths else clip.path
         self._clips[clip.id] = replace(clip, dataset=self.name, path=path, mask=mask)
-        if not paths:
+        if path not in self._files:
             self._missing.append(clip.id)
         return True
 
@@ -125,14 +129,18 @@ class Gathering:
         return clip in self._clips
 
     def pair(self, where: str, pair: PairRow) -> None:
-        """A pair that the set itself states, once however often it stands there."""
+        """A pair that the set itself states, once however often it says the same of it."""
         key = (pair.first, pair.second)
         if pair.first == pair.second:
             self.note(where, f"'{said(pair.first)}' is paired with itself")
-        elif key in self._pairs or key[::-1] in self._pairs:
-            self.note(where, f"{said(key)} stands twice; the first is kept")
-        else:
-            self._pairs[key] = pair
+        elif not (pair.first in self and pair.second in self):
+            return  # one of its clips was a bad row, and named as such
+        elif key[::-1] in self._pairs:
+            known = self._pairs[key[::-1]]
+            if known.p_first_worse != 1 - pair.p_first_worse:
+                self.note(where, f"{said(key)} stood there the other way; the first is kept")
+        elif self._pairs.setdefault(key, pair).p_first_worse != pair.p_first_worse:
+            self.note(where, f"{said(key)} stood there with another answer; the first is kept")
 
     def corpus(self, schema: str) -> Corpus:
         """All of it; a folder without any row says what was looked for."""
@@ -171,6 +179,11 @@ class Gathering:
                 tail = "/".join(parts[start:])
                 for key in {tail, plain_name(tail)}:
                     self._tails.setdefault(key, []).append(place)
+
+
+def _said_of(clip: ClipRow) -> tuple:
+    """What a second row of the same clip must not contradict."""
+    return clip.violation, clip.anchor, clip.kind
 
 
 def parts_of(named: str) -> list[str]:
