@@ -1,0 +1,105 @@
+import json
+
+import numpy as np
+import pytest
+from moving_squares import random_heads, square
+
+from cosmolabe.judges.physics import Bundle, Physics, bundled, learn, load_bundle, save_bundle
+from cosmolabe.judges.physics.familiar import Familiar
+
+
+@pytest.fixture
+def folder(eye, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(40, 12))
+    bundle = Bundle(
+        "mine", random_heads(eye), "glance", familiar=learn(rows),
+        choices={"quantile": 0.8, "short_weight": 0.5}, about={"seed": 3},
+    )  # fmt: skip
+    return save_bundle(bundle, tmp_path / "mine"), bundle
+
+
+def test_a_head_comes_back_as_it_was_written(eye, folder):
+    path, bundle = folder
+    again = load_bundle(path)
+    assert again.sha256 == bundle.sha256
+    assert again.about == {"seed": 3}
+    one, two = Physics.of(eye, bundle), Physics.of(eye, again)
+    assert one.protocol == two.protocol
+    assert one.protocol.quantile == 0.8
+    frames = square(48)
+    assert one.judge_frames(frames, 16.0) == two.judge_frames(frames, 16.0)
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "familiar.safetensors", "head.json"])
+def test_a_changed_file_is_refused(folder, name):
+    path, _ = folder
+    content = bytearray((path / name).read_bytes())
+    content[-2] ^= 1
+    (path / name).write_bytes(bytes(content))
+    with pytest.raises(ValueError, match=name):
+        load_bundle(path)
+
+
+def test_a_file_that_is_gone_is_refused(folder):
+    path, _ = folder
+    (path / "familiar.safetensors").unlink()
+    with pytest.raises(ValueError, match="familiar"):
+        load_bundle(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema": 9}, "not the recipe"),
+        ({"encoder": "glance"}, "encoder"),
+        ({"protocol": "physics/9"}, "no protocol"),
+        ({"choices": []}, "choices"),
+    ],
+)
+def test_a_recipe_that_does_not_fit_is_refused(folder, change, words):
+    path, _ = folder
+    recipe = json.loads((path / "recipe.json").read_text())
+    (path / "recipe.json").write_text(json.dumps(recipe | change))
+    with pytest.raises(ValueError, match=words):
+        load_bundle(path)
+
+
+def test_choices_that_no_protocol_has_are_not_written(eye, tmp_path):
+    with pytest.raises(ValueError, match="a head may choose"):
+        save_bundle(Bundle("x", random_heads(eye), "glance", choices={"hue": 1}), tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_unknown_head_is_refused_with_those_there_are(tmp_path):
+    with pytest.raises(ValueError, match="phyprobe"):
+        load_bundle(tmp_path / "nowhere")
+    for name in bundled():
+        assert load_bundle(name).name
+
+
+def test_familiar_tells_near_from_far_in_every_direction():
+    dice = np.random.default_rng(1)
+    spread = np.linspace(0.1, 3, 30)
+    rows = dice.normal(size=(400, 30)) * spread
+    known = learn(rows)
+    near = known.distance(dice.normal(size=(200, 30)) * spread)
+    assert (near <= known.edge).mean() >= 0.97
+    for axis in range(30):
+        far = np.zeros((1, 30))
+        far[0, axis] = 14 * spread[axis]
+        assert known.distance(far)[0] > known.edge, axis
+
+
+def test_familiar_keeps_groups_on_one_side():
+    dice = np.random.default_rng(2)
+    groups = np.repeat(np.arange(20), 10)
+    rows = np.repeat(dice.normal(size=(20, 8)) * 5, 10, 0) + dice.normal(size=(200, 8)) * 0.1
+    assert learn(rows, groups=groups).edge > 1.5 * learn(rows).edge
+    with pytest.raises(ValueError, match="one group"):
+        learn(rows, groups=np.zeros(200))
+
+
+def test_familiar_needs_enough_clips_and_sound_numbers():
+    with pytest.raises(ValueError, match="learnt from"):
+        learn(np.zeros((3, 4)))
+    assert isinstance(learn(np.ones((20, 4))), Familiar)
