@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import PictureEye, Precision, untrained
+from cosmolabe.nets.eyes import PictureEye, untrained
 from cosmolabe.nets.pixels import IMAGENET, Look
 from cosmolabe.nets.pretrained import (
     NOWHERE,
@@ -90,7 +90,7 @@ def load(
     size: str = "",
     random: bool = False,
     device: str = "",
-    precision: Precision = "fp32",
+    precision: str = "fp32",
 ) -> PictureEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
     wanted = size_of("dinov2", SIZES, size)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import PictureEye, Precision, untrained
+from cosmolabe.nets.eyes import PictureEye, untrained
 from cosmolabe.nets.pixels import Look
 from cosmolabe.nets.pretrained import filled, read_tensors
 
@@ -128,7 +128,7 @@ def load(
     size: str = "",
     random: bool = False,
     device: str = "",
-    precision: Precision = "fp32",
+    precision: str = "fp32",
 ) -> PictureEye:
     """The eye at a size of CANVASES; `source` is the .pth file, its folder, or safetensors."""
     size = size or ENCODER.sizes[0]

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import PictureEye, Precision, untrained
+from cosmolabe.nets.eyes import PictureEye, untrained
 from cosmolabe.nets.pixels import AS_THEY_ARE, HALVES, Look
 from cosmolabe.nets.pretrained import (
     NOWHERE,
@@ -273,7 +273,7 @@ def load(
     size: str = "",
     random: bool = False,
     device: str = "",
-    precision: Precision = "fp32",
+    precision: str = "fp32",
 ) -> PictureEye:
     """The tower of a size; `source` is a checkpoint of Meta's or timm's, or the folder of one."""
     size = size or ENCODER.sizes[0]

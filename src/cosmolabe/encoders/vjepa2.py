@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import MotionEye, Precision, hold_last, untrained
+from cosmolabe.nets.eyes import MotionEye, hold_last, untrained
 from cosmolabe.nets.pixels import IMAGENET, Look
 from cosmolabe.nets.pretrained import (
     NOWHERE,
@@ -105,7 +105,7 @@ def load(
     size: str = "",
     random: bool = False,
     device: str = "",
-    precision: Precision = "fp32",
+    precision: str = "fp32",
 ) -> MotionEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
     wanted = size_of("vjepa2", SIZES, size)

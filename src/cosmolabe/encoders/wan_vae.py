@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import MotionEye, Precision, hold_last, untrained
+from cosmolabe.nets.eyes import MotionEye, hold_last, untrained
 from cosmolabe.nets.pixels import HALVES, Look
 from cosmolabe.nets.pretrained import (
     NOWHERE,
@@ -77,7 +77,7 @@ def load(
     size: str = "",
     random: bool = False,
     device: str = "",
-    precision: Precision = "fp32",
+    precision: str = "fp32",
 ) -> MotionEye:
     """The eye; `source` is the folder of the VAE or of the whole generator."""
     size = size or ENCODER.sizes[0]

@@ -5,7 +5,7 @@ beside a clip, and in which order, changes nothing in its features.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from cosmolabe.core.clip import Clip
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.nets.pixels import FILL, Look, from_pictures
 
-Precision = Literal["fp32", "bf16"]
+PRECISIONS = ("fp32", "bf16")
 Net = TypeVar("Net", bound=nn.Module)
 VERSION = 1
 """Of what stands in this file and in `nets.pixels`; part of every key."""
@@ -25,11 +25,11 @@ VERSION = 1
 
 class _Eye:
     def __init__(
-        self, name: str, net: nn.Module, look: Look, width: int, device: str, precision: Precision
+        self, name: str, net: nn.Module, look: Look, width: int, device: str, precision: str
     ) -> None:
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        if precision not in ("fp32", "bf16"):
-            raise ValueError(f"precision is 'fp32' or 'bf16'; got {precision!r}")
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision is one of {list(PRECISIONS)}; got {precision!r}")
         if precision == "bf16" and device == "cpu":
             raise ValueError(
                 "bf16 on a CPU is about 200 times slower than fp32; leave precision at 'fp32'"
@@ -67,7 +67,7 @@ class PictureEye(_Eye):
         look: Look,
         width: int,
         device: str = "",
-        precision: Precision = "fp32",
+        precision: str = "fp32",
         chunk: int = 0,
     ) -> None:
         super().__init__(name, net, look, width, device, precision)
@@ -113,7 +113,7 @@ class MotionEye(_Eye):
         look: Look,
         width: int,
         device: str = "",
-        precision: Precision = "fp32",
+        precision: str = "fp32",
     ) -> None:
         super().__init__(name, net, look, width, device, precision)
 

@@ -6,8 +6,7 @@ tensors. What is not here is said with the command that fetches it.
 
 import importlib
 import os
-import pickle
-import zipfile
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,10 +138,13 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 def _read_torch(path: Path) -> dict[str, Tensor]:
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it cannot read; it says so by failing
+            content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a stranger's bytes can make the reader stumble in any way
+        said = in_words(error).splitlines()[0]
         raise ValueError(
-            f"{path}: holds more than tensors, or is cut short ({str(error).splitlines()[0]}); "
+            f"{path}: holds more than tensors, or is cut short ({said}); "
             "nothing else is ever unpickled here. Convert it to safetensors where it is trusted"
         ) from None
     for name in ("state_dict", "model", "weights"):
