@@ -1,6 +1,6 @@
 """What one file of `encoders/` offers: a frozen eye that turns pictures into features."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -59,6 +59,10 @@ class EncoderPart:
     """What must be importable for it to run."""
     sizes: tuple[str, ...] = ()
     """Other sizes by name, the first is the default; `canvas` and `width` are the default's."""
+    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Canvas and width of each size."""
+    revisions: Mapping[str, str] = field(default_factory=dict)
+    """Where the weights of each size lie and at which commit; sizes nobody trained are left out."""
     normalisation: str = ""
     """What pixels in 0..1 go through before the net."""
     frames: str = "1"
