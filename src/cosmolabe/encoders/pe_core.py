@@ -66,8 +66,13 @@ TOWERS = {
 RELEASED = "phyprobe-1"
 """As the released PhyProbe feeds its giant: 480 pixels a side, in 0..1 and not normalised."""
 RELEASED_CANVAS = 480
-REVISIONS = {"L14-336": "bafb0f76541d399057e980a25947f67acec76575"}
-"""Commits known to us; the others are fetched as they stand, and their hash is in the key."""
+REVISIONS = {
+    "L14-336": "bafb0f76541d399057e980a25947f67acec76575",
+    "B16-224": "a16450b46fef32363459920c2685a1b4ef13dcd9",
+    "T16-384": "8b4722741a516c18e7d311f158f13c600fea6c78",
+}
+"""Commits as public projects pin them; the others are fetched as they stand. The hash of the numbers
+is in the key in either case."""
 
 
 class Turning(nn.Module):
@@ -267,6 +272,9 @@ def weights_of(size: str) -> HubWeights:
     return HubWeights(f"facebook/{name}", revision, (f"{name}.pt",))
 
 
+SIZES = ("G14-448", RELEASED, "L14-336", "B16-224", "S16-384", "T16-384", "toy")
+
+
 def load(
     source: str | Path | None = None,
     *,
@@ -277,8 +285,8 @@ def load(
 ) -> PictureEye:
     """The tower of a size; `source` is a checkpoint of Meta's or timm's, or the folder of one."""
     size = size or ENCODER.sizes[0]
-    if size not in ENCODER.sizes:
-        raise ValueError(f"pe_core has sizes {list(ENCODER.sizes)}; got {size!r}")
+    if size not in SIZES:
+        raise ValueError(f"pe_core has sizes {list(SIZES)}; got {size!r}")
     tower = GIANT if size == RELEASED else TOWERS[size]
     if random:
         net = untrained(lambda: Vision(tower))
@@ -300,7 +308,10 @@ ENCODER = EncoderPart(
     canvas=GIANT.canvas,
     width=GIANT.out,
     weights=str(weights_of("G14-448")),
-    sizes=("G14-448", RELEASED, "L14-336", "B16-224", "S16-384", "T16-384", "toy"),
+    sizes=SIZES,
+    shapes={name: (tower.canvas, tower.out) for name, tower in TOWERS.items()}
+    | {RELEASED: (RELEASED_CANVAS, GIANT.out)},
+    revisions={name: str(weights_of(name)) for name in SIZES if name != "toy"},
     normalisation="(x - 0.5) / 0.5; none in size phyprobe-1",
     missing=lambda size: missing(weights_of(size or "G14-448")),
     notes=("The giant needs a GPU: half an hour a clip on one CPU core.",),

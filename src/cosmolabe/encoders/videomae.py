@@ -45,20 +45,19 @@ class Size:
     patch: int = 16
     frames: int = 16
 
-    @property
-    def weights(self) -> HubWeights:
-        """On the hub."""
-        if not self.revision:
-            return NOWHERE
-        name = next(name for name, size in SIZES.items() if size is self)
-        return HubWeights(f"MCG-NJU/videomae-{name}", self.revision, FILES)
-
 
 SIZES = {
     "base": Size(768, 12, 12, "dc740ceda42fce44faed2ea03c6d447db72f6af9"),
     "large": Size(1024, 24, 16, "12da269a02d3e1fbbb7011e610e591fea8061dca"),
     "toy": Size(16, 2, 2, "", canvas=32, patch=8),
 }
+
+
+def weights_of(size: str) -> HubWeights:
+    """On the hub; nowhere for a size that nobody trained."""
+    if not SIZES[size].revision:
+        return NOWHERE
+    return HubWeights(f"MCG-NJU/videomae-{size}", SIZES[size].revision, FILES)
 
 
 class Pieces(nn.Module):
@@ -105,12 +104,13 @@ def load(
     precision: str = "fp32",
 ) -> MotionEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
+    size = size or ENCODER.sizes[0]
     wanted = size_of("videomae", SIZES, size)
     if random:
         net = untrained(lambda: build(wanted))
     else:
         maker = require("transformers", "encoders").VideoMAEModel
-        net = Pieces(from_folder(maker, find_weights(wanted.weights, source), KIND, UNUSED))
+        net = Pieces(from_folder(maker, find_weights(weights_of(size), source), KIND, UNUSED))
     config = net.net.config
     look = Look(config.image_size, *IMAGENET)
     return MotionEye("videomae", net, look, config.hidden_size, device, precision)
@@ -124,12 +124,14 @@ ENCODER = EncoderPart(
     sees="motion",
     canvas=CANVAS,
     width=SIZES["base"].width,
-    weights=str(SIZES["base"].weights),
+    weights=str(weights_of("base")),
     extra="encoders",
     modules=("torch", "transformers"),
     sizes=tuple(SIZES),
+    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
+    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
     frames="pieces of 16, the last one filled up; one row for 2",
-    missing=lambda size: missing(SIZES[size or "base"].weights),
+    missing=lambda size: missing(weights_of(size or "base")),
     notes=("Not for commercial use. Pieces do not see each other.",),
 )

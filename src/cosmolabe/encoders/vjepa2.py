@@ -44,13 +44,6 @@ class Size:
     canvas: int = 256
     patch: int = 16
 
-    @property
-    def weights(self) -> HubWeights:
-        """On the hub."""
-        if not self.revision:
-            return NOWHERE
-        return HubWeights(f"facebook/vjepa2-{self.repo}", self.revision, FILES)
-
 
 SIZES = {
     "large": Size("vitl-fpc64-256", 1024, 24, 16, "b3c1679b7c34d3255ef3547f27c7b226aefab26f"),
@@ -60,6 +53,13 @@ SIZES = {
     ),
     "toy": Size("toy", 24, 2, 2, "", canvas=32, patch=8),
 }
+
+
+def weights_of(size: str) -> HubWeights:
+    """On the hub; nowhere for a size that nobody trained."""
+    if not SIZES[size].revision:
+        return NOWHERE
+    return HubWeights(f"facebook/vjepa2-{SIZES[size].repo}", SIZES[size].revision, FILES)
 
 
 class Tubelets(nn.Module):
@@ -108,12 +108,13 @@ def load(
     precision: str = "fp32",
 ) -> MotionEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
+    size = size or ENCODER.sizes[0]
     wanted = size_of("vjepa2", SIZES, size)
     if random:
         net = untrained(lambda: build(wanted))
     else:
         maker = require("transformers", "encoders").VJEPA2Model
-        net = Tubelets(from_folder(maker, find_weights(wanted.weights, source), KIND))
+        net = Tubelets(from_folder(maker, find_weights(weights_of(size), source), KIND))
     config = net.net.config
     look = Look(config.crop_size, *IMAGENET)
     return MotionEye("vjepa2", net, look, config.hidden_size, device, precision)
@@ -127,12 +128,14 @@ ENCODER = EncoderPart(
     sees="motion",
     canvas=SIZES["large"].canvas,
     width=SIZES["large"].width,
-    weights=str(SIZES["large"].weights),
+    weights=str(weights_of("large")),
     extra="encoders",
     modules=("torch", "transformers"),
     sizes=tuple(SIZES),
+    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
+    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
     frames="any number; one row for 2, an odd last one is held",
-    missing=lambda size: missing(SIZES[size or "large"].weights),
+    missing=lambda size: missing(weights_of(size or "large")),
     notes=("48 frames take about 70 s on one CPU core.",),
 )
