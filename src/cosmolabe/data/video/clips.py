@@ -280,6 +280,8 @@ def _clip(
 ) -> Clip:
     """Pictures that are equal to the byte are held once."""
     used = sorted({int(n) for n in window.numbers})
+    if not held.keys() >= set(used):
+        raise Unsure
     places: dict[bytes, int] = {}
     pictures: list[np.ndarray] = []
     place_of: dict[int, int] = {}
@@ -297,13 +299,26 @@ def _clip(
         "window_start": float(window.times[0]),
         "window_end": float(window.times[-1]),
         "frames_shown": len(used),
+        "doubtful": sum(frame in video.doubtful for frame in used),
         "frozen": len(used) - len(pictures),
-        "warnings": list(video.warnings),
+        "warnings": [*video.warnings, *_remarks(facts)],
     }
     return Clip(
         np.stack(pictures), shown, window.times.astype(np.float64), float(window.fps),
         _source_fps(video, window), facts,
     )  # fmt: skip
+
+
+def _remarks(facts: dict[str, Any]) -> list[str]:
+    """What single facts mean for a judge."""
+    remarks = []
+    if facts.get("interlaced"):
+        remarks.append("interlaced: fields of two moments are woven into one picture")
+    if missing := facts.get("missing_by_clock"):
+        remarks.append(f"{missing} frames are missing by the clock: left out, or lost")
+    if facts.get("frames") == 1:
+        remarks.append("one frame only: nothing moves")
+    return remarks
 
 
 def _source_fps(video: Source, window: Window) -> float:

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,6 +27,8 @@ FORMATS = (
     "obu,av1,m4v,mpegvideo,yuv4mpegpipe,nut,mxf,dv,rm,wtv"
 )
 """What may be opened; no playlists (hls, concat, dash, image2), which open other files."""
+MOST_MOVED = 32  # places between decoding and showing; H.264 and HEVC allow 16
+MOST_SWAPPED = 8  # frames that a clock may step back before it counts as set anew
 CACHED = 1 << 26  # bytes of packets kept between listing and decoding
 MATRICES = {
     0: "rgb", 1: "bt709", 4: "fcc", 5: "bt601", 6: "bt601", 7: "smpte240m", 8: "ycgco",
@@ -57,7 +59,10 @@ class AvPicture:
             size = fitted(height, width, canvas.size)[::-1]
         else:
             size = fitted(width, height, canvas.size)
-        small = frame.reformat(*size, format="rgb24", interpolation="BILINEAR", threads=1)
+        # FFmpeg's short cuts (to packed RGB; of an unchanged size) are a level or two too dark.
+        if size == (frame.width, frame.height) and not frame.format.is_rgb:
+            frame = frame.reformat(format="yuv444p", interpolation="BILINEAR", threads=1)
+        small = frame.reformat(*size, format="gbrp", interpolation="BILINEAR", threads=1)
         return placed(_turned(small.to_ndarray(), turns, mirrored), canvas)
 
 
@@ -69,21 +74,24 @@ class Video:
         self.av, self.path, self.limits = pyav(), path, limits
         self.warnings: list[str] = []
         self.facts: dict[str, Any] = {"kind": "video"}
-        self.container = self._opened()
+        self.container: Any = None
+        self.file: IO[bytes] | None = None
         try:
+            self.container = self._opened()
             self.stream = self._chosen()
             self.codec = self._decoder()
             self._describe()
-            self.surveyed = False
+            self.surveyed, self.problems = False, 0
+            self.doubtful: frozenset[int] = frozenset()
             self._list(until)
         except BaseException:
-            self.container.close()
+            self._shut()
             raise
 
     def close(self) -> None:
         """Close the file."""
         self.packets = []
-        self.container.close()
+        self._shut()
 
     def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, AvPicture]]:
         """Those frames, decoding as little as they need."""
@@ -92,18 +100,26 @@ class Video:
     # Opening ------------------------------------------------------------------------------------
 
     def _opened(self) -> Any:  # noqa: ANN401 - av.container.InputContainer
+        self._shut()
         options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
         try:
             name = f"file:{self.path}"
             name.encode()
         except UnicodeEncodeError:  # a name that is no text: let Python open it
-            name = self.path.open("rb")
+            name = self.file = self.path.open("rb")
         try:
             return self.av.open(name, options=options, metadata_errors="replace")
         except self.av.FFmpegError as error:
             raise ValueError(_why_not(self.path, error)) from None
 
-    def _chosen(self) -> Any:  # noqa: ANN401 - av.VideoStream
+    def _shut(self) -> None:
+        if self.container is not None:
+            self.container.close()
+        if self.file is not None:
+            self.file.close()
+        self.container = self.file = None
+
+    def _chosen(self, quiet: bool = False) -> Any:  # noqa: ANN401 - av.VideoStream
         streams = [s for s in self.container.streams.video if not _is_cover(s)]
         if not streams:
             others = sorted({s.type for s in self.container.streams})
@@ -112,7 +128,7 @@ class Video:
         stream = streams[0]
         if stream.codec_context is None:
             raise ValueError(f"{self.path}: no decoder here for its video codec")
-        if len(streams) > 1:
+        if len(streams) > 1 and not quiet:
             self.warnings.append(f"{len(streams)} video streams; the first is read")
         size = (stream.codec_context.width, stream.codec_context.height)
         self._check_size(*size)
@@ -134,7 +150,6 @@ class Video:
             try:
                 other = self.av.CodecContext.create(name, "r")
                 other.extradata = codec.extradata
-                other.time_base = self.stream.time_base
                 codec = other
             except (self.av.FFmpegError, ValueError):
                 self.warnings.append("its transparency was dropped: no libvpx here")
@@ -143,6 +158,7 @@ class Video:
 
     def _describe(self) -> None:
         stream, codec = self.stream, self.stream.codec_context
+        self.stated = float(stream.average_rate or 0)
         self.sar = float(stream.sample_aspect_ratio or 1) or 1.0
         matrix = int(codec.colorspace)
         transfer = int(codec.color_trc)
@@ -207,6 +223,8 @@ class Video:
         """Place among the packets of each frame, in the order of showing."""
         stamps = self.pts[self.place]
         self.sound &= bool((np.diff(stamps) > 0).all()) and bool(len(self.keys) and self.keys[0])
+        moved = np.abs(np.argsort(self.place) - np.arange(len(self.place)))
+        self.sound &= int(moved.max(initial=0)) <= MOST_MOVED
         if not self.sound or "broken_off" in self.facts:
             self.resurvey()
             return
@@ -220,7 +238,7 @@ class Video:
         self.stamps = stamps
         self.times = (stamps - stamps[0]) * self.tick
         gaps = np.diff(self.times)
-        stated = float(self.stream.average_rate or 0)
+        stated = self.stated
         usual = float(np.median(gaps)) if len(gaps) else 1 / stated if stated else 0.0
         last = last_ticks * self.tick
         if not 0 < last <= 10 * max(usual, 1e-3):
@@ -228,6 +246,7 @@ class Video:
         self.end = float(self.times[-1]) + last
         self.rate = stated if 0 < stated < 1000 else len(stamps) / self.end
         uneven = bool(len(gaps)) and float(np.abs(gaps - gaps.mean()).max()) > 2e-3 + self.tick
+        self.facts.setdefault("missing_by_clock", _missing_by_clock(gaps, usual))
         self.facts |= {
             "frames": len(stamps),
             "seconds": self.end,
@@ -253,13 +272,14 @@ class Video:
 
     def _needed(self, wanted: Sequence[int]) -> Iterator[tuple[int, AvPicture]]:
         numbers = {int(self.stamps[index]): index for index in wanted}
-        missing = dict(numbers)
+        missing, newest = dict(numbers), -(1 << 62)
         places = {int(self.place[index]) for index in wanted}
         try:
             for start, stop in self._spans(wanted):
                 for frame in self._span(start, stop, places):
-                    if frame.is_corrupt:
-                        raise Unsure
+                    if frame.is_corrupt or frame.pts is None or frame.pts <= newest:
+                        raise Unsure  # garbled, or not in the order that the times promise
+                    newest = frame.pts
                     index = missing.pop(frame.pts, None)
                     if index is not None:
                         yield index, self._picture(frame)
@@ -326,52 +346,57 @@ class Video:
 
     def resurvey(self) -> None:
         """Decode from end to end and keep what can be trusted."""
-        stamps: list[int] = []
+        stamps: list[int | None] = []
         kept: list[int] = []
-        repaired = 0
-        step = max(1, round(1 / (float(self.stream.average_rate or 25) * self.tick)))
-        self.problems = 0
-        count = corrupt = 0
+        keys: list[bool] = []
+        corrupt: list[int] = []
         for number, frame in enumerate(self._every()):
-            count += 1
-            if count > self.limits.frames:
+            if number >= self.limits.frames:
                 raise ValueError(
                     f"{self.path} has more than {self.limits.frames} frames (limit `frames`)"
                 )
             if frame.is_corrupt:
-                corrupt += 1
+                corrupt.append(frame.pts or 0)
                 continue
-            stamp = frame.pts
-            if stamp is None or (stamps and stamp <= stamps[-1]):
-                repaired += stamp is not None or bool(stamps)
-                stamp = stamps[-1] + step if stamps else 0
-            stamps.append(stamp)
+            stamps.append(frame.pts)
             kept.append(number)
-            if (stamp - stamps[0]) * self.tick > self.limits.seconds:
-                raise ValueError(
-                    f"{self.path} is longer than {self.limits.seconds:g} s (limit `seconds`)"
-                )
+            keys.append(bool(frame.key_frame))
+        if all(stamp is None for stamp in stamps):  # a raw stream: its own header knows best
+            self.stated = float(self.stream.guessed_rate or self.stated)
+        risen = rising(stamps, max(1, round(1 / ((self.stated or 25.0) * self.tick))))
+        if len(risen) and (risen[-1] - risen[0]) * self.tick > self.limits.seconds:
+            raise ValueError(
+                f"{self.path} is longer than {self.limits.seconds:g} s (limit `seconds`)"
+            )
         self.surveyed, self.kept = True, np.array(kept, np.int64)
-        self._index(np.array(stamps, np.int64), 0)
+        self._index(risen, 0)
         listed = max(len(self.place), int(self.stream.frames))
+        bad = sorted(
+            {*corrupt, *(set(self.pts[self.place].tolist()) - {s for s in stamps if s is not None})}
+        )
+        self.doubtful = _doubtful(stamps, keys, bad)
         self.facts |= {
             "decoded_whole": True,
             "bad_packets": self.problems,
-            "corrupt_frames": corrupt,
-            "repaired_times": repaired,
+            "corrupt_frames": len(corrupt),
+            "doubtful_frames": len(self.doubtful),
+            "repaired_times": sum(a != b for a, b in zip(stamps, risen.tolist(), strict=True)),
             "lost_frames": max(0, listed - len(kept)),
         }
         self._say()
 
     def _say(self) -> None:
         facts = self.facts
-        if "broken_off" in facts:
+        lost = facts["lost_frames"]
+        if "broken_off" in facts or (facts["claimed_frames"] > len(self.place) and lost):
             self.warnings.append(f"cut short: {facts['frames']} frames could be decoded")
-        elif facts["bad_packets"] or facts["corrupt_frames"]:
+        elif facts["bad_packets"] or facts["corrupt_frames"] or lost:
             self.warnings.append(
-                f"damaged: {facts['bad_packets']} packets could not be decoded, "
-                f"{facts['corrupt_frames']} garbled frames show the picture before them"
+                f"damaged: {facts['bad_packets']} packets could not be decoded, {lost} frames are "
+                "lost and show the picture before them"
             )
+        if self.doubtful:
+            self.warnings.append(f"{len(self.doubtful)} frames are built on damaged ones")
         if facts["repaired_times"]:
             self.warnings.append(f"{facts['repaired_times']} frames had no time or a wrong one")
 
@@ -386,12 +411,11 @@ class Video:
 
     def _every(self) -> Iterator[Any]:
         """Every frame that comes out, in order; a packet that does not decode is passed over."""
-        self.codec.skip_frame = "DEFAULT"
-        self.codec.flush_buffers()
-        if not self.cached:
-            self._seek(int(self.pts.min()) if len(self.pts) else 0)
+        self.container = self._opened()  # what a decoder remembers of damage must not reach here
+        self.stream = self._chosen(quiet=True)
+        self.codec = self._decoder()
         self.problems = 0
-        for packet in [*(self.packets if self.cached else ())] or self._packets():
+        for packet in self._packets():
             try:
                 yield from self.codec.decode(packet)
             except self.av.FFmpegError:
@@ -400,7 +424,60 @@ class Video:
             yield from self.codec.decode(None)
         except self.av.FFmpegError:
             self.problems += 1
-        self.codec.flush_buffers()
+
+
+def rising(stamps: Sequence[int | None], step: int) -> np.ndarray:
+    """Times in ticks that rise from frame to frame, whatever the file says.
+
+    Frames come out of a decoder in the order of showing, so that order is kept: a clock that was
+    set anew goes on where it was, swapped times are swapped back, equal ones are spread.
+    """
+    known: list[int] = []
+    offset = 0
+    for stamp in stamps:
+        last = known[-1] if known else -step
+        value = last + step if stamp is None else stamp + offset
+        if stamp is not None and known and value < last - MOST_SWAPPED * step:
+            offset += last + step - value
+            value = last + step
+        known.append(value)
+    rising = np.sort(np.array(known, np.int64))
+    same = np.flatnonzero(np.diff(rising) <= 0)
+    if len(same):
+        places = np.arange(len(rising))
+        first = np.concatenate([[True], np.diff(rising) > 0])
+        spread = np.interp(places, places[first], rising[first])
+        after = places - places[first][-1]
+        rising = np.round(spread + np.maximum(after, 0) * step).astype(np.int64)
+        rising = np.maximum.accumulate(rising - places) + places
+    return rising
+
+
+def _missing_by_clock(gaps: np.ndarray, usual: float) -> int:
+    """Frames that an otherwise even video lacks: gaps of two, three ... times the usual one."""
+    if len(gaps) < 8 or not usual > 0:
+        return 0
+    steps = np.round(gaps / usual)
+    even = np.abs(gaps - steps * usual) <= 2e-3 + 0.01 * usual
+    if not even.all() or (steps > 1).mean() > 0.1:
+        return 0
+    return int((steps - 1).clip(0).sum())
+
+
+def _doubtful(
+    stamps: Sequence[int | None], keys: Sequence[bool], bad: Sequence[int]
+) -> frozenset[int]:
+    """Frames between one that was lost or garbled and the next that refers to no other."""
+    doubtful: set[int] = set()
+    place, damaged = 0, False
+    for number, (stamp, key) in enumerate(zip(stamps, keys, strict=True)):
+        while stamp is not None and place < len(bad) and bad[place] < stamp:
+            damaged = damaged or number > 0  # what precedes the first frame harms none
+            place += 1
+        damaged = damaged and not key
+        if damaged:
+            doubtful.add(number)
+    return frozenset(doubtful)
 
 
 def _why_not(path: Path, error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from cosmolabe.data.tables import read_rows
 from cosmolabe.data.video.clips import STDIN
 from cosmolabe.data.video.stills import SUFFIXES as PICTURES
-from cosmolabe.data.video.stills import natural
+from cosmolabe.data.video.stills import moves, natural
 
 VIDEOS = (
     ".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".gif", ".apng", ".webp", ".mpg", ".mpeg",
@@ -100,15 +100,15 @@ def _below(folder: Path, top: Path) -> Iterator[Input]:
         yield Input(name, folder, why=f"{folder} cannot be read ({error.strerror})")
         return
     entries = [entry for entry in entries if not entry.name.startswith(".")]
-    suffixes = {Path(entry.name).suffix.lower() for entry in entries if entry.is_file()}
-    if suffixes & set(PICTURES) and not suffixes & set(VIDEOS) - {".webp"}:
+    files = [Path(entry.path) for entry in entries if entry.is_file()]
+    pictures = [file for file in files if file.suffix.lower() in PICTURES and not moves(file)]
+    videos = [file for file in files if file.suffix.lower() in VIDEOS and file not in set(pictures)]
+    if not videos and len(pictures) > (folder != top):  # one picture in some folder is no video
         name = str(folder.relative_to(top)) if folder != top else folder.name or str(folder)
         yield Input(name, folder)
     else:
-        for entry in entries:
-            if Path(entry.name).suffix.lower() in VIDEOS and not entry.is_dir():
-                path = Path(entry.path)
-                yield Input(str(path.relative_to(top)), path)
+        for path in videos:
+            yield Input(str(path.relative_to(top)), path)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from _below(Path(entry.path), top)

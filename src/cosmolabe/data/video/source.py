@@ -1,6 +1,6 @@
 """What every kind of video gives: when its pictures are shown, and the pictures asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -29,6 +29,8 @@ class Source(Protocol):
     """Seconds since the first frame at which each frame is first shown, rising."""
     end: float
     """Seconds since the first frame at which the last frame is shown no more."""
+    doubtful: Collection[int]
+    """Frames that are built on damaged ones, or stand in for them."""
     rate: float
     """Mean frames per second as the container states it, else as the frames have it."""
 

@@ -44,6 +44,7 @@ class Folder:
         if size > limits.bytes:
             raise ValueError(f"{path} holds {size} bytes; limit `bytes` is {limits.bytes}")
         self.warnings: list[str] = []
+        self.doubtful: set[int] = set()
         self.times = np.arange(len(self.files)) / fps
         self.end, self.rate = len(self.files) / fps, fps
         first = self._opened(self.files[0])
@@ -57,7 +58,6 @@ class Folder:
             "alpha": _transparent(first),
         }
         first.close()
-        self.unreadable: set[int] = set()
 
     def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, StillPicture]]:
         """Those pictures; one that cannot be read shows the one before it."""
@@ -79,10 +79,10 @@ class Folder:
             yield index, StillPicture(upright)
 
     def _note(self, number: int) -> None:
-        if number not in self.unreadable:
-            self.unreadable.add(number)
+        if number not in self.doubtful:
+            self.doubtful.add(number)
             self.warnings.append(f"{self.files[number].name} cannot be read; shows the one before")
-            self.facts["lost_frames"] = len(self.unreadable)
+            self.facts["lost_frames"] = len(self.doubtful)
 
     def resurvey(self) -> None:
         """A list of files needs no second look."""
@@ -112,6 +112,7 @@ class Animation:
         if ends[-1] > limits.seconds:
             raise ValueError(f"{path} is longer than {limits.seconds:g} s (limit `seconds`)")
         self.warnings: list[str] = []
+        self.doubtful: set[int] = set()
         self.times = np.concatenate([[0.0], ends[:-1]])
         self.end = float(ends[-1])
         self.rate = count / self.end
@@ -136,7 +137,8 @@ class Animation:
                 self.image.load()
                 last = self.image.copy()
             except (OSError, EOFError, SyntaxError, ValueError):
-                self.facts["lost_frames"] = self.facts.get("lost_frames", 0) + 1
+                self.doubtful.add(index)
+                self.facts["lost_frames"] = len(self.doubtful)
                 if last is None:
                     raise ValueError(f"{self.path}: frame {index} cannot be decoded") from None
             yield index, StillPicture(last)
@@ -159,6 +161,18 @@ def in_order(folder: Path) -> list[Path]:
     return sorted(files, key=lambda file: natural(file.name))
 
 
+def moves(file: Path) -> bool:
+    """Whether a .webp holds more than one frame (chunk VP8X, bit 1), by its first bytes."""
+    if file.suffix.lower() != ".webp":
+        return False
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(21)
+    except OSError:
+        return False
+    return head[12:16] == b"VP8X" and len(head) == 21 and bool(head[20] & 2)
+
+
 def natural(name: str) -> list[tuple[int, str]]:
     """A name cut into text and numbers, for sorting."""
     parts = re.split(r"([0-9]{1,18})", name.casefold())
@@ -176,6 +190,7 @@ def open_image(file: Path, limits: Limits) -> Image.Image:
     except (UnidentifiedImageError, OSError, SyntaxError, EOFError, ValueError) as error:
         raise ValueError(f"{file} is no picture that can be read ({error})") from None
     if image.width * image.height > limits.pixels:
+        image.close()
         raise ValueError(
             f"{file} has {image.width}x{image.height}; at most {limits.pixels} pixels are decoded "
             "(limit `pixels`)"

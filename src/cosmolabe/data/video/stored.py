@@ -4,12 +4,13 @@ An array is read picture by picture from where it lies, so a long one costs no m
 short one. Form: (T, H, W), (T, H, W, 1|3|4) or (T, 1|3|4, H, W); uint8, uint16 or floats in 0..1.
 """
 
+import io
 import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import UInt8
@@ -45,6 +46,7 @@ class Stored:
         """Read the header; the rate is `fps`, what the file says, or `assumed`."""
         self.path = path
         self.warnings: list[str] = []
+        self.doubtful: frozenset[int] = frozenset()
         self.archive, self.member, stated = _member(path, limits)
         with self._opened() as file:
             self.shape, self.dtype, fortran, self.start = _header(file, path)
@@ -100,7 +102,7 @@ class Stored:
         if self.archive is not None:
             self.archive.close()
 
-    def _opened(self) -> IO[bytes]:
+    def _opened(self) -> io.BufferedIOBase:
         return self.path.open("rb") if self.archive is None else self.archive.open(self.member)
 
     def _form(self) -> tuple[int, int, int]:
@@ -156,7 +158,7 @@ def _member(path: Path, limits: Limits) -> tuple[zipfile.ZipFile | None, str, fl
         raise ValueError(f"{path} cannot be read as .npz ({error}); write it again") from None
 
 
-def _header(file: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtype, bool, int]:
+def _header(file: io.BufferedIOBase, path: Path) -> tuple[tuple[int, ...], np.dtype, bool, int]:
     try:
         version = np.lib.format.read_magic(file)
         read = {
