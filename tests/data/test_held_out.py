@@ -11,8 +11,8 @@ from cosmolabe.data.appearances import seeded_appearance
 from cosmolabe.data.clip_damage import KINDS as CLIP_KINDS
 from cosmolabe.data.damage import DYNAMICS, KINDS, ROLLOUT
 from cosmolabe.data.held_out import held_out
-from cosmolabe.data.scenes.names import KINDS as SCENE_KINDS
-from cosmolabe.data.scenes.names import SCENES
+from cosmolabe.data.scene_names import KINDS as SCENE_KINDS
+from cosmolabe.data.scene_names import SCENES
 from cosmolabe.engine.game import Appearance
 
 GAMES = parts.names("games")
@@ -24,7 +24,7 @@ TRAINABLE = ("nets", "models")
 """Floors where something is learned."""
 LOOKS = (
     "cosmolabe.data.damage", "cosmolabe.data.twins", "cosmolabe.data.appearances",
-    "cosmolabe.data.held_out", "cosmolabe.data.scenes", "cosmolabe.data.clip_damage",
+    "cosmolabe.data.held_out", "cosmolabe.data.scene", "cosmolabe.data.clip_damage",
     "cosmolabe.data.twin_set", "cosmolabe.engine.render", "cosmolabe.scenarios",
 )  # fmt: skip
 """Modules through which a training could meet a look, a damage or a scene."""

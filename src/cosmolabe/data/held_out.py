@@ -14,8 +14,8 @@ from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import read_json
 from cosmolabe.data.clip_damage import KINDS as CLIP_KINDS
 from cosmolabe.data.damage import KINDS
-from cosmolabe.data.scenes.names import KINDS as SCENE_KINDS
-from cosmolabe.data.scenes.names import SCENES
+from cosmolabe.data.scene_names import KINDS as SCENE_KINDS
+from cosmolabe.data.scene_names import SCENES
 from cosmolabe.engine.game import Appearance, Game
 
 FILE = Path(__file__).with_name("held_out.json")

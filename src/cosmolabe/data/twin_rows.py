@@ -28,9 +28,7 @@ class TwinRecipe:
         default_factory=lambda: {"train": 480, "val": 60, "test": 120}
     )
     """Groups of each split: a true clip and its doubles of one kind, each size a clip."""
-    shares: Mapping[str, float] = field(
-        default_factory=lambda: {"games": 0.55, "mujoco": 0.35, "real": 0.1}
-    )
+    shares: Mapping[str, float] = field(default_factory=lambda: {"games": 0.6, "mujoco": 0.4})
     """Of the groups, by family; a family with share 0 needs nothing installed or on disk."""
     size: int = 112
     """Height of the pictures in pixels; games and scenes are square."""
@@ -136,6 +134,8 @@ class Drawn:
     """Where it is not the one that was ordered."""
     tags: tuple[str, ...] = ()
     """What rare thing lawfully happens."""
+    glance: Callable[[float], UInt8[np.ndarray, "time height width 3"]] | None = None
+    """`hurt` where pictures are dear: right in some frames, the true clip in the others."""
 
 
 @dataclass(frozen=True)
@@ -232,4 +232,5 @@ def _in_turn(shares: Mapping[str, float], index: int) -> str:
 def row_from(found: Mapping[str, Any]) -> TwinRow:
     """A row as it stands in twins.jsonl."""
     lists = {name: tuple(found[name]) for name in ("characters", "held_out", "tags")}
-    return TwinRow(**{**found, **lists})
+    values: dict[str, Any] = {**found, **lists}
+    return TwinRow(**values)

@@ -40,7 +40,7 @@ ROWS, RECORD = "twins.jsonl", "twins.json"
 CLIPS, SOURCES, PARTS = "clips", "sources", "parts"
 TOGETHER = 8  # groups of one part
 ATTEMPTS = 60  # of a group until one shows its damage
-PLAIN, PLAIN_SHARE = 8, 0.0005  # a damage shows where so many of 255 change in such a share
+PLAIN, PLAIN_SHARE = 8, 0.001  # a damage shows where so many of 255 change in such a share
 SMALLEST_STEPS = 12  # sizes tried for a double under the threshold
 Frames = UInt8[np.ndarray, "time height width 3"]
 
@@ -250,11 +250,15 @@ def under_threshold(drawn: Drawn, least: float) -> tuple[float, Frames] | None:
     None where the kind has no such size: what lasts a number of frames is seen or is not there.
     """
     assert drawn.hurt is not None
+    glance = drawn.glance or drawn.hurt
     low, high = 0.0, least
     size = least / 4
     for _ in range(SMALLEST_STEPS):
-        frames = drawn.hurt(size)
+        frames = glance(size)
         largest = difference_of(drawn.true, frames, 0)[0]
+        if 0 < largest <= THRESHOLD and drawn.glance:
+            frames = drawn.hurt(size)
+            largest = difference_of(drawn.true, frames, 0)[0]
         if 0 < largest <= THRESHOLD:
             return size, frames
         low, high = (low, size) if largest else (size, high)
@@ -269,10 +273,11 @@ def difference_of(true: Frames, other: Frames | None, onset: int) -> tuple[int, 
     """
     if other is None:
         return 0, 0.0, 0.0
-    apart = np.maximum(true, other) - np.minimum(true, other)
-    after = apart[onset:]
-    share = (after.max(-1) > PLAIN).mean((1, 2)).max()
-    return int(apart.max()), round(float(after.mean()), 5), round(float(share), 6)
+    one, two = true[onset:], other[onset:]
+    apart = np.maximum(one, two) - np.minimum(one, two)
+    plain = apart > PLAIN
+    share = (plain[..., 0] | plain[..., 1] | plain[..., 2]).mean((1, 2)).max()
+    return int(apart.max()), round(float(apart.mean()), 5), round(float(share), 6)
 
 
 def _held_out(drawn: Drawn, kind: str) -> tuple[str, ...]:
