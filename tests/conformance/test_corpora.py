@@ -172,7 +172,8 @@ def test_a_path_that_leads_out_of_the_folder_is_named_and_not_followed(
             changed += mangled != text
             table.write_text(mangled)
         again = part.read(folder)
-        assert all(".." not in clip.path and clip.path[:1] != "/" for clip in again.clips)
+        assert all(".." not in clip.path.split("/") for clip in again.clips)
+        assert all(clip.path[:1] != "/" for clip in again.clips)
         assert all((folder / clip.path).is_file() for clip in again.present())
 
 

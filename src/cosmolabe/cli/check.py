@@ -1,11 +1,11 @@
-"""Check a game, a frame envelope, a store, scenarios or alignment; exit code 1 where one fails."""
+"""Check a game, an envelope, a store, scenarios, alignment or a corpus; exit code 1 on failure."""
 
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from tyro.conf import Positional, subcommand
+from tyro.conf import FlagCreatePairsOff, Positional, subcommand
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 
@@ -151,6 +151,111 @@ class CheckAlignment(Verb):
         return Answer(data | {"best": best}, text, ok=all(one.ok for one in said))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckCorpus(Verb):
+    """What does a folder hold of a labelled video set? Exit code 1 where no video of it is."""
+
+    corpus: Positional[str]
+    """Name of the corpus (docs/corpora.md lists them; `manifest` reads your own table)."""
+    folder: Positional[Path]
+    """Where its tables and videos lie."""
+    most: int = 1000
+    """Pairs to draw, at most."""
+    seed: int = 0
+    """Which pairs."""
+    prepare: FlagCreatePairsOff[bool] = False
+    """Do first what the corpus needs once (BrokenVideos: measure its masks)."""
+    against: tuple[str, ...] = ()
+    """Other corpora, each NAME=FOLDER: what they share by video, id, prompt and generator."""
+    out: Path | None = None
+    """Write clips and the pairs drawn there, as JSON lines."""
+    show: int = 10
+    """Missing videos and bad rows to name, at most."""
+
+    def run(self) -> Answer:
+        """Read, count, draw."""
+        from cosmolabe.bench.physics.corpora import inspect_corpus
+        from cosmolabe.core import parts
+        from cosmolabe.data.corpus_rows import export_corpus
+
+        part = parts.load("corpora", self.corpus)
+        others = [_named_folder(text) for text in self.against]
+        prepared = part.prepare(self.folder) if self.prepare and part.prepare else None
+        found = inspect_corpus(part, self.folder, self.most, self.seed)
+        shared = _shared(found.corpus, self.folder, others)
+        if self.out is not None:
+            export_corpus(found.corpus, self.out, pairs=found.pairs)
+        corpus, counts = found.corpus, found.counts
+        data = {
+            "corpus": part.name,
+            "folder": self.folder,
+            "licence": part.licence,
+            "use": part.use,
+            "source": part.source,
+            "schema": part.schema,
+            "prepared": prepared,
+            **counts,
+            **{field: found.by(field) for field in ("kind", "split", "generator", "anchor")},
+            "levels": [asdict(level) for level in found.levels],
+            "missing_videos": corpus.missing[: self.show],
+            "bad_rows": corpus.bad[: self.show],
+            "overlaps": [
+                asdict(one) | {"share_first": one.share_first, "share_second": one.share_second}
+                for one in shared
+            ],
+        }
+        return Answer(data, self._told(part, found, shared), ok=counts["present"] > 0)
+
+    def _told(self, part: Any, found: Any, shared: Any) -> list[Any]:  # noqa: ANN401 - lazy types
+        from cosmolabe.data.tables import said
+
+        counts, corpus = found.counts, found.corpus
+        levels = [(one.violation, one.clips, one.told) for one in found.levels]
+        text: list[Any] = [
+            f"{part.name}: {part.summary} {part.licence}; {part.use}.",
+            f"{counts['present']} of {counts['clips']} videos are there, {counts['bad']} bad rows; "
+            f"{counts['pairs']} pairs drawn (at most {self.most}), {counts['ties']} of them ties",
+            Table(("violation", "clips", "the set's own label"), levels),
+        ]
+        for what, names in (("missing", corpus.missing), ("bad", corpus.bad)):
+            text += [f"{what}: {said(name)}" for name in names[: self.show]]
+            if len(names) > self.show:
+                text.append(f"{what}: {len(names) - self.show} more")
+        if shared:
+            rows = [
+                (one.first, one.second, one.by, one.shared, one.share_first, one.share_second)
+                for one in shared
+            ]
+            columns = ("first", "second", "by", "shared", "share of first", "share of second")
+            text.append(Table(columns, rows))
+        if not counts["present"]:
+            text.append(f"no video of {part.name} in {self.folder}; it has {part.schema}")
+        return text
+
+
+def _named_folder(text: str) -> tuple[str, Path]:
+    name, mark, folder = text.partition("=")
+    if not mark or not name or not folder:
+        raise ValueError(f"--against takes NAME=FOLDER, as in videophy2=data/vp2; got {text!r}")
+    return name, Path(folder)
+
+
+def _shared(corpus: Any, folder: Path, others: list[tuple[str, Path]]) -> list[Any]:  # noqa: ANN401
+    """Splits of the corpus, then other corpora, two by two."""
+    from cosmolabe.bench.physics.overlap import by_split, overlaps
+    from cosmolabe.core import parts
+
+    found = [(part, folder) for part in by_split(corpus)]
+    for number, (name, path) in enumerate(others, 2):
+        other = parts.load("corpora", name).read(path)
+        if any(part.name.split("/")[0] == name for part, _ in found):
+            other = replace(other, name=f"{name} ({number})")
+        found += [(part, path) for part in by_split(other)]
+    if len(found) < 2:
+        return []
+    return list(overlaps([c for c, _ in found], {c.name: home for c, home in found}))
+
+
 def _best(lag: int | None) -> str:
     return "?" if lag is None else f"{lag:+d}"
 
@@ -174,4 +279,5 @@ VERB = (
     | Annotated[CheckStore, subcommand("store")]
     | Annotated[CheckScenarios, subcommand("scenarios")]
     | Annotated[CheckAlignment, subcommand("alignment")]
+    | Annotated[CheckCorpus, subcommand("corpus")]
 )

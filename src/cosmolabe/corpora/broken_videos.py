@@ -15,16 +15,17 @@ few pairs reach that: `normalise` stretches composites to 0..1 by rank or by lea
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cosmolabe.core.corpus import ClipRow, Corpus, CorpusPart, PairRow
 from cosmolabe.core.errors import in_words
+from cosmolabe.core.record import write_jsonl
 from cosmolabe.data.gathering import VIDEOS, Gathering
 from cosmolabe.data.labels import mask_composite, violation_of_composite
 from cosmolabe.data.pairing import pairs_by_label
@@ -38,7 +39,11 @@ STILLS = (".png", ".npy", ".npz")
 FIELDS = ("area", "centre", "presence", "composite")
 LEAST_GAP = 0.4  # of composites (reference 4.3)
 DRAWN = 32  # of 255: an overlay changes a pixel by at least so much; our choice
-MOST_PIXELS = 1 << 32  # of all masks of one video; our choice
+HALF = 127  # of 255: above it, a pixel of a mask video is masked
+SIDE = 512  # pixels; masks are thinned to it
+MOST_PIXELS = 1 << 32  # of all masks of one video; our choice, as the next two
+MOST_PICTURE = 1 << 26
+MOST_FRAMES = 20_000
 GENERATORS = (
     "luma", "cogvideox", "easyanimate", "kling", "qingying", "vidu", "minimax", "opensora", "gen-3",
     "gen3", "tongyi",
@@ -70,10 +75,11 @@ def read(folder: Path) -> Corpus:
     return found.corpus(SCHEMA)
 
 
-def pairs(
-    corpus: Corpus, most: int, seed: int, normalise: Literal["none", "minmax", "rank"] = "none"
-) -> tuple[PairRow, ...]:
-    """Composites that differ by 0.4 or more; the higher is worse, gap = difference."""
+def pairs(corpus: Corpus, most: int, seed: int, normalise: str = "none") -> tuple[PairRow, ...]:
+    """Composites that differ by 0.4 or more; the higher is worse, gap = difference.
+
+    `normalise` is none, minmax or rank.
+    """
     rows = [row for row in corpus.present() if "composite" in row.label]
     values = np.array([row.label["composite"] for row in rows], np.float64)
     if normalise == "rank" and len(values) > 1:
@@ -95,7 +101,9 @@ def prepare(folder: Path) -> int:
     not tried again.
     """
     found = Gathering(NAME, folder)
-    done, count = set(_lines(found)), 0
+    rows, count = list(_measured(found)), 0
+    write_jsonl(found.folder / COMPOSITES, rows)  # without the line a kill cut short
+    done = {text_of(row, "id") for row in rows}
     with (found.folder / COMPOSITES).open("a", encoding="utf-8") as file:
         for path, mask in _videos(found):
             if not mask or path in done:
@@ -118,21 +126,39 @@ def read_masks(folder: Path, video: str, mask: str) -> Bool[np.ndarray, "time he
     """
     path = folder / mask
     if PurePosixPath(mask).name.startswith(TRACKED):
-        from cosmolabe.data.video import read_video  # PyAV is an extra
-
-        drawn, plain = read_video(path), read_video(folder / video)
-        if drawn.shape[1:] != plain.shape[1:]:
-            raise ValueError(f"{mask} is {drawn.shape[1:]}, its video {plain.shape[1:]}")
-        length = min(len(drawn), len(plain))
-        change = np.abs(drawn[:length].astype(np.int16) - plain[:length]).max(-1)
-        return change > DRAWN
+        both = zip(_frames(path), _frames(folder / video), strict=False)
+        return np.stack([_drawn_over(plain, drawn) for drawn, plain in both])
     if path.suffix == ".png":
         return _stills(sorted(path.parent.glob("*.png")))
     if path.suffix in (".npy", ".npz"):
         return _arrays(path)
-    from cosmolabe.data.video import read_video
+    return np.stack([frame.max(-1) > HALF for frame in _frames(path)])
 
-    return read_video(path).max(-1) > 127
+
+def _frames(path: Path) -> Iterator[UInt8[np.ndarray, "height width 3"]]:
+    """Frames of a video one by one, thinned to a side of 512 or less: shares stay what they are."""
+    from cosmolabe.data.video.writing import pyav  # an extra
+
+    av, count = pyav(), 0
+    try:
+        with av.open(str(path)) as container:
+            for frame in container.decode(video=0):
+                count += 1
+                if count > MOST_FRAMES or frame.width * frame.height > MOST_PICTURE:
+                    raise ValueError(f"{path}: more than {MOST_FRAMES} frames, or too large ones")
+                step = max(1, -(-max(frame.width, frame.height) // SIDE))
+                yield frame.to_ndarray(format="rgb24")[::step, ::step]
+    except (av.FFmpegError, IndexError) as error:
+        raise ValueError(f"{path} is no video that can be read ({error})") from None
+    if not count:
+        raise ValueError(f"{path} holds no frames")
+
+
+def _drawn_over(
+    plain: UInt8[np.ndarray, "height width 3"], drawn: UInt8[np.ndarray, "height width 3"]
+) -> Bool[np.ndarray, "height width"]:
+    """Where a frame was painted over."""
+    return np.abs(drawn.astype(np.int16) - plain).max(-1) > DRAWN
 
 
 def _stills(paths: list[Path]) -> Bool[np.ndarray, "time height width"]:
@@ -174,11 +200,10 @@ def _videos(found: Gathering) -> Iterator[tuple[str, str]]:
         yield path, masks.get(PurePosixPath(path).stem, "")
 
 
-def _lines(found: Gathering) -> Iterator[str]:
-    """Ids that composites.jsonl holds already."""
-    for table in found.tables(COMPOSITES):
-        for _, row in found.rows(table):
-            yield text_of(row, "id")
+def _measured(found: Gathering) -> Iterator[Mapping[str, Any]]:
+    """Rows of the folder's own composites.jsonl."""
+    if (found.folder / COMPOSITES).is_file():
+        yield from (row for _, row in found.rows(COMPOSITES))
 
 
 def _composites(found: Gathering) -> dict[str, dict[str, float]]:

@@ -86,7 +86,7 @@ def _add(found: Gathering, where: str, row: Any, label: dict[str, Any], split: s
         violation=1 - label["pc"] if "pc" in label else None,
         label=label,
     )
-    found.add(where, clip, path, f"{generator}/{name}.mp4" if generator else "", url)
+    found.add(where, clip, path, url, f"{generator}/{name}.mp4" if generator else "")
 
 
 CORPUS = CorpusPart(

@@ -96,7 +96,7 @@ def _add(found: Gathering, where: str, row: Any, label: dict[str, Any], split: s
         violation=None if math.isnan(rating) else violation_of_likert(rating),
         label=label,
     )
-    found.add(where, clip, path, f"{generator}/{name}.mp4" if generator else "", url)
+    found.add(where, clip, path, url, f"{generator}/{name}.mp4" if generator else "")
 
 
 def _generator_of(named: str) -> str:

@@ -32,7 +32,7 @@ class Gathering:
             raise ValueError(f"no folder {self.folder}; give the one that holds {name}")
         self.bad: list[str] = []
         self._clips: dict[str, ClipRow] = {}
-        self._missing: list[str] = []
+        self._owners: dict[str, tuple[str, int]] = {}
         self._pairs: dict[tuple[str, str], PairRow] = {}
         self._files: set[str] = set()
         self._tails: dict[str, list[str]] = {}
@@ -77,32 +77,15 @@ class Gathering:
         Raises:
             ValueError: It leads out of the folder, or several files answer to it.
         """
-        parts = parts_of(named)
-        for start in range(len(parts)):
-            tail = "/".join(parts[start:])
-            if tail in self._files and start == 0:
-                return tail
-            found = self._tails.get(tail) or self._tails.get(plain_name(tail)) or []
-            if len(found) == 1:
-                return found[0]
-            if len(found) > 1:
-                shortest = min(found, key=lambda f: (f.count("/"), f))
-                if sum(f.count("/") == shortest.count("/") for f in found) == 1:
-                    return shortest
-                raise ValueError(f"{said(named)} could be any of {said(sorted(found)[:3])}")
-        if parts and any("/".join(parts[: n + 1]) in self._out for n in range(len(parts))):
-            raise ValueError(
-                f"{said(named)} lies behind a link that leads out of the folder; "
-                "give the folder it leads to"
-            )
-        return ""
+        return self._locate(named)[0]
 
     def add(self, where: str, clip: ClipRow, *names: str) -> bool:
         """Take a clip whose video answers to one of `names`; True where it is taken or stood there.
 
         A clip without a video is taken too and listed as missing. A row that says the same again is
         passed over; one that says something else of the same clip is a bad one, as is a path that
-        leads out of the folder.
+        leads out of the folder. Where two clips answer to one file, the one that names more of its
+        path has it, and the other is missing.
         """
         if not clip.id:
             self.note(where, "names no video")
@@ -113,16 +96,27 @@ class Gathering:
             self.note(where, f"'{said(clip.id)}' stood there with another label; the first is kept")
             return False
         try:
-            path = next((path for name in names if name and (path := self.locate(name))), "")
+            path, depth = self._best([name for name in names if name])
             mask = self.locate(clip.mask) if clip.mask else ""
-            named = "" if path else next((name for name in names if name and "://" not in name), "")
-            path = path or "/".join(parts_of(named)) if named or path else ""
         except ValueError as error:
             self.note(where, str(error))
             return False
+        if path and path in self._owners:
+            owner, its_depth = self._owners[path]
+            if its_depth == depth:
+                self.note(
+                    where, f"'{said(clip.id)}' and '{said(owner)}' are one file, {said(path)}"
+                )
+                return False
+            if its_depth > depth:
+                path = ""
+            else:
+                self._clips[owner] = replace(self._clips[owner], path="")
+        if path:
+            self._owners[path] = (clip.id, depth)
+        else:
+            path = _as_named(names)
         self._clips[clip.id] = replace(clip, dataset=self.name, path=path, mask=mask)
-        if path not in self._files:
-            self._missing.append(clip.id)
         return True
 
     def __contains__(self, clip: str) -> bool:
@@ -149,10 +143,47 @@ class Gathering:
         return Corpus(
             self.name,
             tuple(self._clips.values()),
-            tuple(self._missing),
+            tuple(clip.id for clip in self._clips.values() if clip.path not in self._owners),
             tuple(self.bad),
             tuple(self._pairs.values()),
         )
+
+    def _best(self, names: list[str]) -> tuple[str, int]:
+        """The first of the names that a file answers to; an error only where none does."""
+        errors = []
+        for name in names:
+            try:
+                path, depth = self._locate(name)
+            except ValueError as error:
+                errors.append(error)
+                continue
+            if path:
+                return path, depth
+        if errors:
+            raise errors[0]
+        return "", 0
+
+    def _locate(self, named: str) -> tuple[str, int]:
+        """The file, and how many of the last parts of its path the name tells."""
+        parts = parts_of(named)
+        for start in range(len(parts)):
+            tail = "/".join(parts[start:])
+            if tail in self._files and start == 0:
+                return tail, len(parts)
+            found = self._tails.get(tail) or self._tails.get(plain_name(tail)) or []
+            if len(found) == 1:
+                return found[0], len(parts) - start
+            if len(found) > 1:
+                shortest = min(found, key=lambda f: (f.count("/"), f))
+                if sum(f.count("/") == shortest.count("/") for f in found) == 1:
+                    return shortest, len(parts) - start
+                raise ValueError(f"{said(named)} could be any of {said(sorted(found)[:3])}")
+        if any("/".join(parts[: n + 1]) in self._out for n in range(len(parts))):
+            raise ValueError(
+                f"{said(named)} lies behind a link that leads out of the folder; "
+                "give the folder it leads to"
+            )
+        return "", 0
 
     def _index(self) -> None:
         root = self.folder.resolve()
@@ -179,6 +210,12 @@ class Gathering:
                 tail = "/".join(parts[start:])
                 for key in {tail, plain_name(tail)}:
                     self._tails.setdefault(key, []).append(place)
+
+
+def _as_named(names: Collection[str]) -> str:
+    """Where a missing video would lie, in the table's own words; "" where it names a URL only."""
+    named = next((name for name in names if name and "://" not in name), "")
+    return "/".join(parts_of(named))
 
 
 def _said_of(clip: ClipRow) -> tuple:

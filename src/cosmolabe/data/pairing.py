@@ -40,6 +40,7 @@ def pairs_by_label(
     `badness` is in the set's own units, larger where more is violated, None where it does not say;
     the gap of a pair is its difference over `span`, at most 1.
     """
+    _count(most)
     rated = [(row, badness(row)) for row in _present(corpus)]
     rows = [(group(row), value, row.id) for row, value in rated if value is not None]
     rows = sorted(row for row in rows if row[1] == row[1])
@@ -110,6 +111,7 @@ def pairs_tied(
     corresponds: Shared = "none",
 ) -> tuple[PairRow, ...]:
     """Any two clips of a group that are both lawful: a tie, with gap 0."""
+    _count(most)
     rows = sorted((group(row), row.id) for row in _present(corpus) if row.violation == 0)
     if not rows:
         return ()
