@@ -9,6 +9,8 @@ from typing import Any
 from cosmolabe.core import parts
 from cosmolabe.core.corpus import Corpus, CorpusPart, PairRow
 
+OWN = ("damage", "mujoco")
+"""Sets this package films itself; they have a page of their own."""
 MOST_TELLING = 8  # values of a set's own label that explain a violation; more are numbers
 
 
@@ -79,9 +81,11 @@ def levels_of(corpus: Corpus) -> tuple[Level, ...]:
 
 
 def corpus_table() -> list[tuple[Any, ...]]:
-    """A row a corpus: name, what it is, use, weight, licence, where it is, what is read of it."""
+    """A row an outside set: name, what it is, use, weight, licence, where it is, files read."""
     rows = []
     for name in parts.names("corpora"):
+        if name in OWN:
+            continue
         part: CorpusPart = parts.load("corpora", name)
         weight = f"{part.weight:.3f}" if part.weight else "–"
         rows.append((name, part.summary, part.use, weight, part.licence, part.source, part.schema))
