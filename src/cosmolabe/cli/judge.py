@@ -1,4 +1,4 @@
-"""Let a judge take the measure of a world model, or of rollouts already made."""
+"""Let judges take the measure of a world model, of rollouts already made, or of videos."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -8,32 +8,35 @@ from typing import Annotated, Any
 
 from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
+from cosmolabe.cli import _physics
 from cosmolabe.cli._verb import Answer, Engine, Table, Verb, progress
 
-JUDGES = ("state",)
+JUDGES = ("state", "physics")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judge(Verb):
-    """Let a judge take the measure of a world model, or of rollouts already made.
+    """Let judges take the measure of a world model, of rollouts already made, or of videos.
 
-    Stores need `--model`; folders of rollouts hold what was imagined already.
+    Stores need `--model`; folders of rollouts hold what was imagined already. The physics judge
+    takes any videos: files, folders, patterns, tables (CSV, JSON lines, Parquet).
     """
 
     paths: Positional[tuple[Path, ...]]
-    """Stores, or folders of rollouts."""
+    """Stores, folders of rollouts, or videos."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Run folder to write."""
     model: Annotated[UseAppendAction[tuple[str, ...]], arg(aliases=["-m"])] = ()
     """A model's name, a checkpoint folder ({game} stands for the game), or FILE.py:NAME; may be
     given several times."""
     judges: str = "state"
-    """Judges by name, with commas between."""
+    """Judges by name, with commas between: state, physics."""
     split: str = "test"
     """Split the windows are drawn from."""
     protocol: str = "state/1"
     """Protocol of the state judge: state/1, state/awm-1, or one that corrupts what the model is
-    shown: state/1+noise, +masked, +missing, +skip2, +partial."""
+    shown: state/1+noise, +masked, +missing, +skip2, +partial. Of the physics judge: physics/1,
+    physics/phyprobe-1. One of each, with a comma between."""
     episodes: Annotated[int, arg(aliases=["-n"])] = 256
     """Episodes drawn, at most."""
     per_episode: int = 1
@@ -53,8 +56,22 @@ class Judge(Verb):
     out."""
     robust: FlagCreatePairsOff[bool] = False
     """Adds what the model loses under each robustness protocol."""
+    head: str = ""
+    """Physics: a head by name, or its folder; the bundled one where none is given."""
+    encoder: str = ""
+    """Physics: the eye, NAME or NAME:SIZE; otherwise the one the head was trained with."""
+    weights: Path | None = None
+    """Physics: file or folder of the eye's weights."""
+    device: str = ""
+    """Physics: cpu or cuda; cuda where there is one."""
+    features: Path | None = None
+    """Physics: folder in which what the eye saw is kept, for another head, say."""
+    timeout: float = 300.0
+    """Physics: seconds that decoding one video may take."""
+    imagined: Annotated[int, arg(aliases=["--physics-episodes"])] = 32
+    """Physics, with --model: rollouts of 3 s that are drawn and judged, for each model."""
     workers: int = 1
-    """Processes that share the pairs of store and model."""
+    """Processes that share the pairs of store and model, or the videos."""
     engine: Engine = "local"
     """Who judges them: processes here, or a Ray cluster (docs/scale.md; extra `ray`)."""
     trust: FlagCreatePairsOff[bool] = False
@@ -69,12 +86,20 @@ class Judge(Verb):
         if unknown or not wanted:
             raise ValueError(f"no judge {unknown}; have {list(JUDGES)}")
         if not self.paths:
-            raise ValueError("judge what? give stores or folders of rollouts")
+            raise ValueError("judge what? give stores, folders of rollouts, or videos")
+        if wanted == ["physics"] and not self.model and not _physics.states_alone(self.paths):
+            return self._judge_videos()
         finished = [path for path in self.paths if (path / "rollouts.jsonl").is_file()]
         if finished and (len(finished) < len(self.paths) or self.model):
             raise ValueError("rollouts are judged as they are: without --model, apart from stores")
         refuse_foreign(self.out)
-        readings = self._judge_rollouts() if finished else self._judge_models()
+        if wanted == ["physics"] and not finished and not self.model:
+            raise ValueError("which world model? say --model NAME or --model FOLDER")
+        readings: list[Any] = []
+        if "state" in wanted:
+            readings = self._judge_rollouts() if finished else self._judge_models()
+        if "physics" in wanted:
+            readings = self._judge_imagined(readings, bool(finished))
         data: dict[str, Any] = {"run": self.out, "readings": readings}
         text: list[Any] = [readings_table(readings)]
         if self.report:
@@ -85,6 +110,89 @@ class Judge(Verb):
         else:
             text.append(f"wrote {self.out}")
         return Answer(data, text)
+
+    def _judge_videos(self) -> Answer:
+        """Videos as they are, by the physics judge."""
+        from cosmolabe.bench.physics.many import OURS as ROWS
+        from cosmolabe.bench.physics.many import judge_many
+
+        refuse_foreign(self.out, also=(*ROWS, "media"))
+        inputs = _physics.videos_of(self.paths)
+        with progress("judging") as tell:
+            readings = judge_many(
+                inputs,
+                self.out,
+                _physics.settings_of(self),
+                workers=self.workers,
+                engine=self.engine,
+                tell=tell,
+            )
+        told, text = _physics.told_of(self.out)
+        data: dict[str, Any] = {"run": self.out, "readings": readings, **told}
+        if self.report:
+            from cosmolabe.report.page import write_report
+
+            data["report"] = write_report(self.out)
+        return Answer(data, [*text, f"wrote {data.get('report', self.out)}"])
+
+    def _judge_imagined(self, others: list[Any], finished: bool) -> list[Any]:
+        """What was imagined, drawn and looked at; its readings follow those of the others."""
+        from cosmolabe.bench.physics import imagined, many
+        from cosmolabe.core.record import Record, write_json, write_jsonl, write_readings
+
+        settings = _physics.settings_of(self)
+        physics = many.loaded(settings)
+        if finished:
+            from cosmolabe.data.rollout_folder import read_rollouts
+
+            rollouts = [item for path in self.paths for item in read_rollouts(path)]
+            if any(item.video for item in rollouts):
+                readings, rows = imagined.judge_videos(rollouts, physics, settings.limits)
+                links: list[Any] = []
+            else:
+                told = imagined.judge_states(rollouts, physics)
+                readings, rows, links = told.readings, told.rows, told.links
+        else:
+            readings, rows, links = self._imagined_of_stores(physics)
+        if not others:
+            clear(self.out)
+            record = Record(
+                "judge",
+                self.seed,
+                {"paths": list(self.paths), "models": list(self.model), "imagined": self.imagined},
+                physics.protocol.fingerprint,
+                " ".join(sorted({reading.data for reading in readings})),
+            )
+            write_json(self.out / "record.json", record)
+        write_readings(self.out / "readings.json", [*others, *readings])
+        write_jsonl(self.out / "videos.jsonl", rows)
+        about = {"protocol": physics.protocol, "head": physics.bundle.name, "links": links}
+        write_json(self.out / "imagined.json", about)
+        return [*others, *readings]
+
+    def _imagined_of_stores(self, physics: Any) -> tuple[list[Any], list[Any], list[Any]]:  # noqa: ANN401
+        from cosmolabe.bench.physics.imagined import judge_imagined
+        from cosmolabe.cli._models import open_model
+        from cosmolabe.data.store import open_store
+
+        readings, rows, links = [], [], []
+        for path in self.paths:
+            store = open_store(path)
+            models = [open_model(name, store, self.seed, self.trust) for name in self.model]
+            with progress(f"looking at {store.game}") as tell:
+                told = judge_imagined(
+                    models, store, physics, self.split, self.imagined, seed=self.seed, tell=tell
+                )
+            readings += told.readings
+            rows += told.rows
+            links += told.links
+        return readings, rows, links
+
+    @property
+    def state_protocol(self) -> str:
+        """The protocol of the state judge among those named."""
+        named = [name for name in self.protocol.split(",") if not name.startswith("physics/")]
+        return named[0] if named else "state/1"
 
     def _judge_models(self) -> list[Any]:
         from cosmolabe.bench.evaluate import write_runs
@@ -118,7 +226,7 @@ class Judge(Verb):
         from cosmolabe.judges.state import judge
 
         rollouts = [item for path in self.paths for item in read_rollouts(path)]
-        readings, rows = judge(rollouts, self.protocol)
+        readings, rows = judge(rollouts, self.state_protocol)
         clear(self.out)
         write_readings(self.out / "readings.json", readings)
         write_jsonl(self.out / "clips.jsonl", rows)
@@ -126,7 +234,11 @@ class Judge(Verb):
             sorted({getattr(r, name) for r in readings}) for name in ("protocol", "data")
         )
         protocol, data = (" ".join(found) for found in fingerprints)
-        config = {"paths": list(self.paths), "protocol": self.protocol, "rollouts": len(rollouts)}
+        config = {
+            "paths": list(self.paths),
+            "protocol": self.state_protocol,
+            "rollouts": len(rollouts),
+        }
         write_json(self.out / "record.json", Record("judge", self.seed, config, protocol, data))
         return readings
 
@@ -162,14 +274,14 @@ def _laid_out(asked: Judge, path: Path) -> tuple[Any, list[Any], Any, Any]:
     store = open_store(path)
     models = [open_model(name, store, asked.seed, asked.trust) for name in asked.model]
     drawn = {"num_episodes": asked.episodes, "per_episode": asked.per_episode, "seed": asked.seed}
-    bed = lay_out(store, asked.split, asked.protocol, **drawn)
+    bed = lay_out(store, asked.split, asked.state_protocol, **drawn)
     return store, models, bed, variant_beds(bed, **drawn) if asked.robust else []
 
 
 OURS = (
     "readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json",
     "scenarios.json", "robust.json", "planning.json",
-    "report.html", "report.json", "report.parquet", "readings.parquet",
+    "report.html", "report.json", "report.parquet", "readings.parquet", *_physics.VIDEO_OURS,
 )  # fmt: skip
 """What a run folder holds, besides media/."""
 
@@ -188,7 +300,7 @@ def clear(folder: Path, also: tuple[str, ...] = ()) -> None:
     refuse_foreign(folder, also)
     for name in OURS:
         (folder / name).unlink(missing_ok=True)
-    for path in (folder / "media").glob("*.npz"):
+    for path in (folder / "media").rglob("*.npz"):
         path.unlink()
 
 

@@ -12,7 +12,7 @@ from cosmolabe.judges.physics.scoring import judge_watched, violation, window_cu
 
 
 def test_order_and_company_change_nothing(physics, clips):
-    paths = sorted(clips.glob("*.mp4"))
+    paths = sorted(clips.glob("*.mp4"))[::2]
     alone = {path.name: physics.score(path)[0] for path in paths}
     together = physics.score(paths[::-1], ahead=3)
     for path, row in zip(paths[::-1], together, strict=True):

@@ -97,7 +97,9 @@ def watch(clips: Iterable[Clip], encoder: Encoder, protocol: PhysicsProtocol) ->
         facts = _joined(facts, clip)
     if not parts:
         raise ValueError("the video gave no picture to look at")
-    features, starts, clock, moved = (np.concatenate(column) for column in zip(*parts, strict=True))
+    features, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # In the 32 bits that features are kept with: what was kept says the same as what is seen.
+    starts, clock, moved = (column.astype(np.float32).astype(np.float64) for column in rest)
     return Watched(features, starts, row_seconds, clock, moved, float(fps), facts)
 
 

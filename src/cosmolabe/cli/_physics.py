@@ -1,0 +1,131 @@
+"""What `judge` and the verbs of `physics` share: which judge, which videos, what is told."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cosmolabe.cli._verb import Table
+
+SHOWN = 12  # rows of the table on the terminal
+VIDEO_OURS = ("physics.json", "clips.parquet", "videos.jsonl", "imagined.json")
+"""What the physics judge leaves in a run folder besides what all judges do."""
+
+
+def settings_of(asked: Any) -> Any:  # noqa: ANN401 - a verb with the flags; gives many.Settings
+    """The judge that a verb's flags ask for."""
+    from cosmolabe.bench.physics.many import Settings
+    from cosmolabe.data.video import Limits
+
+    limits = Limits()
+    if getattr(asked, "timeout", 0):
+        limits = replace(limits, timeout=float(asked.timeout))
+    features = getattr(asked, "features", None)
+    return Settings(
+        head=asked.head,
+        protocol=protocol_of(asked.protocol, "physics", ""),
+        weights=None if asked.weights is None else str(asked.weights),
+        encoder=asked.encoder,
+        device=asked.device,
+        features=None if features is None else str(features),
+        limits=limits,
+    )
+
+
+def protocol_of(names: str, judge: str, default: str) -> str:
+    """The protocol of one judge among names with commas between."""
+    mine = [name for name in names.split(",") if name.startswith(f"{judge}/")]
+    if len(mine) > 1:
+        raise ValueError(f"one protocol for each judge; got {mine}")
+    return mine[0] if mine else default
+
+
+def videos_of(paths: tuple[Path, ...]) -> list[Any]:
+    """All inputs, the true videos of rollouts among them under a role of their own."""
+    from cosmolabe.data.video import Input, find_inputs
+
+    found = []
+    for item in find_inputs(paths):
+        row = dict(item.row)
+        true, video = row.get("true_video"), row.get("video")
+        if isinstance(true, str) and true and isinstance(video, str) and video:
+            folder = item.path.parents[len(Path(video.strip()).parts) - 1]
+            found.append(Input(item.name, item.path, {**row, "role": "imagined"}, item.why))
+            about = {name: row[name] for name in ("id", "game") if name in row}
+            name, path = f"{item.name} (true)", folder / true
+            why = "" if path.is_file() else f"no file {true} in {folder}"
+            if not path.resolve().is_relative_to(folder.resolve()):
+                why = f"{true} lies outside the folder"
+            found.append(Input(name, path, {**about, "role": "true"}, why))
+        else:
+            found.append(item)
+    return found
+
+
+def states_alone(paths: tuple[Path, ...]) -> bool:
+    """Whether these are folders of rollouts that hold states and no video."""
+    from cosmolabe.core.record import read_jsonl
+
+    if not all((path / "rollouts.jsonl").is_file() for path in paths):
+        return False
+    rows = [row for path in paths for _, row in read_jsonl(path / "rollouts.jsonl")]
+    return bool(rows) and not any(row.get("video") for row in rows)
+
+
+def told_of(out: Path) -> tuple[dict[str, Any], list[Any]]:
+    """What a run over videos found, for machines and for people."""
+    import json
+
+    from cosmolabe.core.record import read_json
+
+    config = read_json(out / "record.json")["config"]
+    counts = {name: config[name] for name in ("videos", "scored", "abstained", "failed")}
+    worst: list[dict[str, Any]] = []
+    other: list[dict[str, Any]] = []
+    with (out / "clips.jsonl").open(encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            (worst if row["status"] == "scored" else other).append(
+                {name: row[name] for name in TOLD}
+            )
+    worst.sort(key=lambda row: -row["raw"])
+    data = {"counts": counts, "head": config["head"], "encoder": config["encoder"]}
+    text: list[Any] = [clips_table(worst[:SHOWN], "most violating first")]
+    if other:
+        rows = [(row["input"], row["status"], row["why"]) for row in other[:SHOWN]]
+        text.append(Table(("not scored", "", "why"), rows))
+    text.append(
+        f"{counts['scored']} of {counts['videos']} videos scored, {counts['abstained']} abstained, "
+        f"{counts['failed']} failed"
+    )
+    return data, text
+
+
+TOLD = (
+    "input", "status", "why", "value", "raw", "low", "high", "motion", "worst_start", "worst_end",
+)  # fmt: skip
+
+
+def clips_table(rows: list[dict[str, Any]], title: str = "") -> Table:
+    """Rows of clips.jsonl for people."""
+    shown = [
+        (
+            row["input"],
+            _number(row["value"]),
+            _span(row["low"], row["high"]),
+            _number(row["raw"]),
+            _number(row["motion"]),
+            _span(row["worst_start"], row["worst_end"], 2),
+        )
+        for row in rows
+    ]
+    columns = ("video", "violation", "95 % interval", "raw", "motion", "worst at, s")
+    return Table(columns, shown, title)
+
+
+def _number(value: Any) -> float:  # noqa: ANN401 - null in JSON is missing
+    return float("nan") if value is None else float(value)
+
+
+def _span(low: Any, high: Any, digits: int = 3) -> str:  # noqa: ANN401
+    known = low is not None and high is not None and low == low and high == high
+    return f"{low:.{digits}f} to {high:.{digits}f}" if known else "–"
