@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmolabe.core.corpus import ClipRow
-from cosmolabe.data.gathering import Gathering, parts_of
+from cosmolabe.data.gathering import MOST_NOTED, VIDEOS, Gathering, parts_of
 from cosmolabe.data.labels import violation_of_likert
 from cosmolabe.data.tables import Limits, has_columns, list_of, literal, number_of, read_rows
 
@@ -81,6 +81,22 @@ def test_a_json_file_larger_than_the_limit_is_not_read(tmp_path):
     path.write_text("[" + "1," * 100 + "1]")
     (row,) = rows_of(path, num_bytes=100)
     assert "is the most" in row.why
+
+
+def test_a_line_longer_than_the_limit_comes_in_pieces_and_fills_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1," * 5000 + "\n3,4\n")
+    rows = rows_of(path, line=1000)
+    assert [dict(row.values) for row in rows if not row.why] == [{"a": "3", "b": "4"}]
+    assert all("cells under" in row.why for row in rows[:-1])
+    assert "is the most" in rows_of(path, num_text=1000)[0].why
+
+
+def test_a_row_group_that_claims_too_much_is_not_unpacked(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": ["x" * 1000] * 100}), path, use_dictionary=False)
+    (row,) = rows_of(path, num_bytes=1000)
+    assert "bytes of text and numbers" in row.why
 
 
 def test_rows_beyond_the_limit_are_left_out_and_said_so(tmp_path):
@@ -208,6 +224,26 @@ def test_a_file_goes_to_the_clip_that_names_more_of_its_path(tmp_path):
         corpus = found.corpus("s")
         assert corpus.missing == ("wan/ball",)
         assert [clip.path for clip in corpus.present()] == ["sora/ball.mp4"]
+
+
+def test_stills_by_the_folder_are_a_video_and_a_picture_beside_videos_is_none(tmp_path):
+    for name in ("a/000.png", "b/x.mp4", "b/x.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    found = Gathering("x", tmp_path)
+    assert found.add("t", ClipRow("a", "x"), "a")
+    assert found.locate("b/x.mp4") == "b/x.mp4"
+    assert found.files(*VIDEOS) == ["b/x.mp4"]
+    assert found.corpus("s").present()[0].path == "a"
+
+
+def test_bad_rows_are_counted_all_and_told_up_to_a_number(tmp_path):
+    found = Gathering("x", tmp_path)
+    for number in range(MOST_NOTED + 5):
+        found.note(f"t, line {number}", "no")
+    bad = found.corpus("s").bad
+    assert len(bad) == MOST_NOTED + 1
+    assert "5 more rows" in bad[-1]
 
 
 def test_two_clips_that_are_one_file_are_named(tmp_path):

@@ -153,7 +153,7 @@ class CheckAlignment(Verb):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckCorpus(Verb):
-    """What does a folder hold of a labelled video set? Exit code 1 where no video of it is."""
+    """What does a folder hold of a labelled video set? Exit code 1 where it holds none."""
 
     corpus: Positional[str]
     """Name of the corpus (docs/corpora.md lists them; `manifest` reads your own table)."""

@@ -26,7 +26,7 @@ from PIL import Image
 from cosmolabe.core.corpus import ClipRow, Corpus, CorpusPart, PairRow
 from cosmolabe.core.errors import in_words
 from cosmolabe.core.record import write_jsonl
-from cosmolabe.data.gathering import VIDEOS, Gathering
+from cosmolabe.data.gathering import FRAMES, VIDEOS, Gathering
 from cosmolabe.data.labels import mask_composite, violation_of_composite
 from cosmolabe.data.pairing import pairs_by_label
 from cosmolabe.data.tables import number_of, text_of
@@ -35,7 +35,6 @@ NAME = "broken_videos"
 SCHEMA = "videos with masks (tracked_NAME.mp4, or masks/NAME), composites.jsonl (not verified)"
 COMPOSITES = "composites.jsonl"
 TRACKED = "tracked_"
-STILLS = (".png", ".npy", ".npz")
 FIELDS = ("area", "centre", "presence", "composite")
 LEAST_GAP = 0.4  # of composites (reference 4.3)
 DRAWN = 32  # of 255: an overlay changes a pixel by at least so much; our choice
@@ -187,14 +186,14 @@ def _videos(found: Gathering) -> Iterator[tuple[str, str]]:
     """Every video that is no mask, with its mask or ""."""
     masks: dict[str, str] = {}
     videos = []
-    for path in found.files(*VIDEOS):
+    for path in found.files(*VIDEOS, *FRAMES):
         file = PurePosixPath(path)
         folders = [part.lower() for part in file.parts[:-1]]
         if file.name.startswith(TRACKED):
             masks.setdefault(file.stem.removeprefix(TRACKED), path)
         elif any("mask" in part or "annotation" in part for part in folders):
             masks.setdefault(file.parent.name if file.suffix == ".png" else file.stem, path)
-        elif file.suffix not in STILLS:
+        elif file.suffix not in FRAMES:
             videos.append(path)
     for path in videos:
         yield path, masks.get(PurePosixPath(path).stem, "")

@@ -7,7 +7,6 @@ last parts. No path leads out of the folder, by dots, from the root or by a link
 
 import os
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -18,8 +17,10 @@ from urllib.parse import unquote, urlsplit
 from cosmolabe.core.corpus import ClipRow, Corpus, PairRow
 from cosmolabe.data.tables import SUFFIXES, has_columns, read_rows, said
 
-VIDEOS = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v", ".gif", ".webp", ".png", ".npz", ".npy")
+VIDEOS = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v", ".gif", ".webp")
+FRAMES = (".npz", ".npy", ".png")  # what also holds frames: arrays, and stills by the folder
 MOST_FILES = 5_000_000  # of one folder; our choice
+MOST_NOTED = 10_000  # bad rows that are told one by one; our choice
 
 
 class Gathering:
@@ -31,6 +32,8 @@ class Gathering:
         if not self.folder.is_dir():
             raise ValueError(f"no folder {self.folder}; give the one that holds {name}")
         self.bad: list[str] = []
+        self._num_bad = 0
+        self._stills: set[str] = set()
         self._clips: dict[str, ClipRow] = {}
         self._owners: dict[str, tuple[str, int]] = {}
         self._pairs: dict[tuple[str, str], PairRow] = {}
@@ -65,7 +68,9 @@ class Gathering:
 
     def note(self, where: str, why: str) -> None:
         """A row that could not be understood."""
-        self.bad.append(f"{where}: {why}")
+        self._num_bad += 1
+        if self._num_bad <= MOST_NOTED:
+            self.bad.append(f"{where}: {why}")
 
     def files(self, *suffixes: str) -> list[str]:
         """Every file of the folder with one of these suffixes, in order."""
@@ -140,6 +145,9 @@ class Gathering:
         """All of it; a folder without any row says what was looked for."""
         if not self._clips and not self.bad:
             self.note(str(self.folder), f"nothing of {self.name} is here; it has {schema}")
+        if self._num_bad > len(self.bad):
+            more = self._num_bad - len(self.bad)
+            self.bad.append(f"{self.folder}: {more} more rows could not be understood")
         return Corpus(
             self.name,
             tuple(self._clips.values()),
@@ -168,7 +176,7 @@ class Gathering:
         parts = parts_of(named)
         for start in range(len(parts)):
             tail = "/".join(parts[start:])
-            if tail in self._files and start == 0:
+            if start == 0 and (tail in self._files or tail in self._stills):
                 return tail, len(parts)
             found = self._tails.get(tail) or self._tails.get(plain_name(tail)) or []
             if len(found) == 1:
@@ -201,9 +209,10 @@ class Gathering:
                 elif path.is_file():
                     self._files.add(place)
             folders.sort()
-        counted = Counter(self._files)
-        for place in sorted(counted):
-            if PurePosixPath(place).suffix.lower() not in VIDEOS:
+            if any(name.lower().endswith(".png") for name in files):
+                self._stills.add(inside.as_posix())
+        for place in sorted(self._files):
+            if PurePosixPath(place).suffix.lower() not in (*VIDEOS, *FRAMES):
                 continue
             parts = place.split("/")
             for start in range(len(parts)):
@@ -260,4 +269,4 @@ def stem_of(named: str) -> str:
     if not parts:
         return ""
     name = PurePosixPath(parts[-1])
-    return name.stem if name.suffix.lower() in VIDEOS else name.name
+    return name.stem if name.suffix.lower() in (*VIDEOS, *FRAMES) else name.name

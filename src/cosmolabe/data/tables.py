@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,10 +29,12 @@ class Limits:
     """What a table may claim; each number is our choice, far above any set we know."""
 
     num_bytes: int = 1 << 30
-    """Of a JSON or Parquet file, unpacked; CSV and JSON lines are read in pieces."""
+    """Of a JSON file, or of a row group of Parquet as it says of itself, unpacked."""
+    num_text: int = 1 << 34
+    """Of CSV and JSON lines, which are read in pieces."""
     num_rows: int = 5_000_000
     line: int = 1 << 24
-    """Characters of one line of JSON."""
+    """Characters of one line of JSON or CSV."""
     literal: int = 100_000
     """Characters of a Python literal in a cell."""
     depth: int = 20
@@ -66,6 +68,10 @@ def read_rows(path: Path, limits: Limits = LIMITS, name: str = "") -> Iterator[R
     if reader is None:
         raise ValueError(f"{name}: no table we read; have {list(SUFFIXES)}")
     try:
+        most = limits.num_bytes if path.suffix.lower() == ".json" else limits.num_text
+        if path.suffix.lower() != ".parquet" and path.stat().st_size > most:
+            yield Row(name, {}, f"{path.stat().st_size} bytes; {most} is the most")
+            return
         for number, row in enumerate(reader(path, name, limits)):
             if number >= limits.num_rows:
                 yield Row(name, {}, f"more than {limits.num_rows} rows; the rest was left out")
@@ -87,7 +93,8 @@ def has_columns(path: Path, needs: Collection[str], lacks: Collection[str] = ())
             columns = set(pq.read_schema(path).names)
         elif suffix in (".csv", ".tsv"):
             with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-                columns = set(next(csv.reader(file, delimiter=_delimiter(path)), ()))
+                lines = _pieces(file, SNIFFED)
+                columns = set(next(csv.reader(lines, delimiter=_delimiter(path)), ()))
         elif suffix == ".jsonl":
             with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
                 row = json.loads(file.readline(LIMITS.line), parse_int=_whole)
@@ -222,7 +229,7 @@ def _delimiter(path: Path) -> str:
 
 def _csv(path: Path, name: str, limits: Limits) -> Iterator[Row]:
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        reader = csv.reader(file, delimiter=_delimiter(path))
+        reader = csv.reader(_pieces(file, limits.line), delimiter=_delimiter(path))
         try:
             header = next(reader, [])
         except csv.Error as error:
@@ -245,6 +252,12 @@ def _csv(path: Path, name: str, limits: Limits) -> Iterator[Row]:
             if not cells or not any(cell.strip() for cell in cells):
                 continue
             yield _checked(where, header, cells)
+
+
+def _pieces(file: IO[str], most: int) -> Iterator[str]:
+    """Lines, one that is too long in pieces: no line can fill the memory."""
+    while line := file.readline(most):
+        yield line
 
 
 def _checked(where: str, header: list[str], cells: list[str]) -> Row:
@@ -292,7 +305,7 @@ def _object(where: str, value: Any, key: str | None = None) -> Row:  # noqa: ANN
 
 
 def _json(path: Path, name: str, limits: Limits) -> Iterator[Row]:
-    content, why = load_json(path, limits)
+    content, why = load_json(path)
     if why:
         yield Row(name, {}, why)
     elif isinstance(content, list):
@@ -314,11 +327,8 @@ def _objects(value: Any) -> bool:  # noqa: ANN401 - a stranger's JSON
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def load_json(path: Path, limits: Limits = LIMITS) -> tuple[Any, str]:
+def load_json(path: Path) -> tuple[Any, str]:
     """The content of a JSON file, or why there is none; NaN stays NaN."""
-    size = path.stat().st_size
-    if size > limits.num_bytes:
-        return None, f"{size} bytes of JSON; {limits.num_bytes} is the most"
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"), parse_int=_whole), ""
     except UnicodeDecodeError:
@@ -338,13 +348,24 @@ def _parquet(path: Path, name: str, limits: Limits) -> Iterator[Row]:
         plain = [leaf for f in file.schema_arrow for leaf in _light(f)]
         number = 0
         for group in range(meta.num_row_groups):
-            if meta.row_group(group).total_byte_size > limits.num_bytes * 64:
-                yield Row(name, {}, f"row group {group} claims too many bytes")
+            size = _claimed(meta.row_group(group), plain)
+            if size > limits.num_bytes:
+                yield Row(name, {}, f"row group {group} is {size} bytes of text and numbers")
                 continue
             for batch in file.iter_batches(4096, row_groups=[group], columns=plain):
                 for row in batch.to_pylist():
                     yield Row(f"{name}, row {number}", row)
                     number += 1
+
+
+def _claimed(group: Any, plain: list[str]) -> int:  # noqa: ANN401 - pyarrow's RowGroupMetaData
+    """Unpacked bytes of the columns that are read, as the file says."""
+    columns = (group.column(index) for index in range(group.num_columns))
+    return sum(
+        column.total_uncompressed_size
+        for column in columns
+        if any(f"{column.path_in_schema}.".startswith(f"{name}.") for name in plain)
+    )
 
 
 def _light(field: pa.Field, before: str = "") -> Iterator[str]:
