@@ -148,6 +148,18 @@ def test_a_pickle_is_never_opened(name, tmp_path):
         a_part(name).load(tmp_path)
 
 
+def test_the_vae_of_wan_2_2_is_known_by_its_config(tmp_path):
+    from diffusers import AutoencoderKLWan
+
+    from cosmolabe.encoders.wan_vae import SIZES
+
+    torch.manual_seed(3)
+    AutoencoderKLWan(**SIZES["toy-2.2"]).save_pretrained(tmp_path / "vae")
+    eye = a_part("wan_vae").load(tmp_path, size="toy-2.2")
+    assert eye.width == 48
+    assert eye.encode(clip_of(eye)).shape == (2, 48)
+
+
 def test_the_eye_of_a_painter_is_found_among_its_other_parts(tmp_path):
     from transformers import VideoMAEConfig, VideoMAEForPreTraining
 
@@ -184,6 +196,25 @@ def test_the_hubs_cache_is_read_at_the_pinned_revision_without_a_network(by, tmp
     if by == "commit":
         assert a_part("dinov2").load().width == 16
         assert a_part("dinov2").find() == ""
+
+
+def test_what_is_not_in_the_cache_is_fetched_at_the_pinned_revision(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    asked = {}
+
+    def fetch(repo, *, revision, allow_patterns):
+        asked.update(repo=repo, revision=revision, files=allow_patterns)
+        saved("dinov2", tmp_path / "fetched")
+        return str(tmp_path / "fetched")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
+    assert a_part("dinov2").load().width == 16
+    assert asked == {
+        "repo": "facebook/dinov2-small",
+        "revision": "ed25f3a31f01632728cabb09d1542f84ab7b0056",
+        "files": ["model.safetensors", "config.json"],
+    }
 
 
 def test_another_revision_in_the_cache_is_not_taken(tmp_path):

@@ -61,6 +61,38 @@ def test_the_rows_of_v_jepa_are_the_means_of_the_patches_in_order_of_time(jepa):
     np.testing.assert_allclose(jepa.encode(clip_of(4)), by_hand, atol=1e-6)
 
 
+def test_v_jepa_is_surprised_by_what_its_predictor_misses_and_by_nothing_else(jepa, monkeypatch):
+    clip = clip_of(8)
+    real = jepa.net.net.predictor.forward
+    with torch.no_grad():
+        _, comes = jepa.net.foretell(jepa.looked(clip), 2)
+
+    def knows_it_all(tokens, before, after):
+        said = real(tokens, before, after)
+        said.last_hidden_state = comes + 0.25
+        return said
+
+    assert jepa.surprise(clip, (2,))[0] > 0.3
+    monkeypatch.setattr(jepa.net.net.predictor, "forward", knows_it_all)
+    assert jepa.surprise(clip, (2,))[0] == pytest.approx(0.25, abs=1e-6)
+
+
+def test_v_jepa_foretells_without_having_seen_what_comes(jepa):
+    clip, other = clip_of(8), clip_of(8, seed=1)
+    other.frames[:4] = clip.frames[:4]
+    with torch.no_grad():
+        expected, comes = jepa.net.foretell(jepa.looked(clip), 2)
+        expected_too, comes_too = jepa.net.foretell(jepa.looked(other), 2)
+    assert torch.equal(expected, expected_too)
+    assert not torch.equal(comes, comes_too)
+
+
+def test_where_nothing_is_left_to_foretell_surprise_is_nan(jepa):
+    found = jepa.surprise(clip_of(5), (0, 1, 2, 3, 9))
+    assert np.isnan(found).tolist() == [True, False, False, True, True]
+    assert np.isnan(jepa.surprise(clip_of(1))).all()
+
+
 @pytest.mark.parametrize(("times", "rows"), [(1, 1), (3, 2), (16, 8), (17, 9), (20, 10), (48, 24)])
 def test_videomae_gives_a_row_for_two_frames_and_none_for_filling(mae, times, rows):
     assert mae.encode(clip_of(times)).shape == (rows, 16)
@@ -105,6 +137,11 @@ def test_the_wan_vaes_features_are_the_standardised_mode_of_the_posterior(wan):
     mean = posterior.mean.mean((3, 4))[0].T  # the mode of a Gaussian is its mean
     by_hand = (mean - torch.tensor(config.latents_mean)) / torch.tensor(config.latents_std)
     np.testing.assert_allclose(wan.encode(clip), by_hand, atol=1e-5)
+
+
+def test_the_wan_2_2_vae_is_the_same_eye_with_48_features():
+    eye = wan_vae.load(size="toy-2.2", random=True)
+    assert eye.encode(clip_of(8)).shape == (3, 48)
 
 
 def test_the_half_of_the_wan_vae_that_paints_is_not_kept(wan):

@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from multiprocessing import get_context
 
@@ -203,6 +204,37 @@ def test_the_half_written_file_of_a_killed_run_is_swept_away_after_a_day(tmp_pat
     os.utime(old, (time.time() - 2 * 86_400,) * 2)
     store.pack()
     assert (old.exists(), young.exists()) == (False, True)
+
+
+happenings = st.lists(
+    st.tuples(st.sampled_from(["put", "pack", "open", "damage", "lose"]), st.integers(0, 5)),
+    max_size=14,
+)
+
+
+@given(happenings)
+def test_whatever_happens_a_store_gives_what_was_put_or_nothing(happenings):
+    with tempfile.TemporaryDirectory() as folder:
+        store, put, hurt = FeatureStore(folder, "eye", SAMPLING), set(), False
+        for step, number in happenings:
+            files = sorted(store.folder.rglob("*.safetensors"))
+            if step == "put":
+                store.put(f"v{number}", features(number))
+                put.add(number)
+            elif step == "pack":
+                store.pack()
+            elif step == "open":
+                store = FeatureStore(folder, "eye", SAMPLING)
+            elif files:
+                path, hurt = files[number % len(files)], True
+                content = bytearray(path.read_bytes())
+                content[len(content) // 2] ^= 255
+                path.unlink() if step == "lose" else path.write_bytes(content)
+            for one in range(6):
+                found = store.get(f"v{one}")
+                assert found is None or np.array_equal(found, features(one))
+                assert found is not None or hurt or one not in put
+                assert found is None or one in put
 
 
 @given(st.lists(st.integers(0, 255), min_size=1, max_size=8), st.integers(0, 7))

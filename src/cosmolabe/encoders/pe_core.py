@@ -71,8 +71,8 @@ REVISIONS = {
     "B16-224": "a16450b46fef32363459920c2685a1b4ef13dcd9",
     "T16-384": "8b4722741a516c18e7d311f158f13c600fea6c78",
 }
-"""Commits as public projects pin them; the others are fetched as they stand. The hash of the numbers
-is in the key in either case."""
+"""Commits as public projects pin them; the others are fetched as they stand. The key holds the hash
+of the numbers in either case."""
 
 
 class Turning(nn.Module):

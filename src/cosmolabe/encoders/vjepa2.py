@@ -3,16 +3,22 @@
 Two frames make a tubelet, and every tubelet sees the whole window: a row of features is the mean
 of a tubelet's patches. The net is that of `transformers`; its traps (measured with 5.24) are closed
 here: a picture of another size than the config's runs, and gets wrong places; of an odd number of
-frames the last is dropped without a word.
+frames the last is dropped without a word. `surprise` says how far its own predictor is from what
+comes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional
 
+from cosmolabe.core.clip import Clip
 from cosmolabe.core.encoder import EncoderPart
 from cosmolabe.nets.eyes import MotionEye, hold_last, untrained
 from cosmolabe.nets.pixels import IMAGENET, Look
@@ -62,6 +68,10 @@ def weights_of(size: str) -> HubWeights:
     return HubWeights(f"facebook/vjepa2-{SIZES[size].repo}", SIZES[size].revision, FILES)
 
 
+KNOWN = (6, 9, 12, 15, 18, 21)
+"""Rows known before the rest is foretold."""
+
+
 class Tubelets(nn.Module):
     """The mean of the patches of each tubelet."""
 
@@ -82,6 +92,50 @@ class Tubelets(nn.Module):
         x = hold_last(x, rows * tubelet)
         tokens = self.net(pixel_values_videos=x, skip_predictor=True).last_hidden_state
         return tokens.unflatten(1, (rows, (side // config.patch_size) ** 2)).mean(2)
+
+    def foretell(
+        self, x: Float[Tensor, "1 time 3 h w"], known: int
+    ) -> tuple[Float[Tensor, "1 place width"], Float[Tensor, "1 place width"]]:
+        """What the predictor expects after the first `known` rows, and what comes, place by place.
+
+        The known rows are encoded by themselves: in one pass with the rest they would have seen it.
+        What comes is scaled to mean 0 and spread 1 at each place, as the predictor was taught.
+        """
+        config = self.net.config
+        rows = x.shape[1] // config.tubelet_size
+        places = (config.crop_size // config.patch_size) ** 2
+        ids = torch.arange(rows * places, device=x.device)[None]
+        before, after = ids.split([known * places, (rows - known) * places], 1)
+        seen = self.net(
+            pixel_values_videos=x[:, : known * config.tubelet_size], skip_predictor=True
+        ).last_hidden_state
+        expected = self.net.predictor(seen, [before], [after]).last_hidden_state
+        comes = self.net(pixel_values_videos=x, skip_predictor=True).last_hidden_state
+        comes = functional.layer_norm(comes[:, known * places :], comes.shape[-1:])
+        return expected, comes
+
+
+class JepaEye(MotionEye):
+    """The eye, which can also say how surprised it is."""
+
+    net: Tubelets
+
+    def surprise(self, clip: Clip, known: Sequence[int] = KNOWN) -> Float[np.ndarray, " known"]:
+        """Mean absolute error of the predictor for each number of known rows (of two frames each).
+
+        The baseline of PhyProbe (its table 7), after IntPhys 2's settings: 12 to 42 of 48 frames
+        known. A number of rows that leaves nothing to foretell gives NaN.
+        """
+        with torch.inference_mode(), self.exactly():
+            x = self.looked(clip)
+            x = hold_last(x, x.shape[1] + x.shape[1] % self.net.net.config.tubelet_size)
+            rows = x.shape[1] // self.net.net.config.tubelet_size
+            found = np.full(len(known), np.nan, np.float32)
+            for place, number in enumerate(known):
+                if 1 <= number < rows:
+                    expected, comes = self.net.foretell(x, number)
+                    found[place] = float((expected.float() - comes.float()).abs().mean())
+        return found
 
 
 def build(size: Size) -> Tubelets:
@@ -106,7 +160,7 @@ def load(
     random: bool = False,
     device: str = "",
     precision: str = "fp32",
-) -> MotionEye:
+) -> JepaEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
     size = size or ENCODER.sizes[0]
     wanted = size_of("vjepa2", SIZES, size)
@@ -117,7 +171,7 @@ def load(
         net = Tubelets(from_folder(maker, find_weights(weights_of(size), source), KIND))
     config = net.net.config
     look = Look(config.crop_size, *IMAGENET)
-    return MotionEye("vjepa2", net, look, config.hidden_size, device, precision)
+    return JepaEye("vjepa2", net, look, config.hidden_size, device, precision)
 
 
 ENCODER = EncoderPart(

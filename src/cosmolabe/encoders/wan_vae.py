@@ -1,9 +1,9 @@
-"""The Wan 2.1 VAE: what a video generator packs into its latents (Wan Team 2025, arXiv 2503.20314).
+"""The Wan VAEs: what a video generator packs into its latents (Wan Team 2025, arXiv 2503.20314).
 
 PhyProbe's negative control: latents made to be painted from, not to be understood. The mode of the
-posterior, standardised by the constants of its config, averaged over places: 16 features. The first
-frame has a row of its own and every four after it another, so a window is held to 4k + 1 frames:
-the net of `diffusers` would silently drop what is over (48 frames become 45).
+posterior, standardised by the constants of its config, averaged over places: 16 features, 48 in Wan
+2.2. The first frame has a row of its own and every four after it another, so a window is held to
+4k + 1 frames: the net of `diffusers` would silently drop what is over (48 frames become 45).
 """
 
 from pathlib import Path
@@ -30,15 +30,25 @@ KIND = "AutoencoderKLWan"
 CANVAS = 256
 """Ours; any multiple of 8 would do."""
 STRIDE = 4  # frames a latent after the first
-WEIGHTS = HubWeights(
-    "Wan-AI/Wan2.1-T2V-1.3B-Diffusers",
-    "0fad780a534b6463e45facd96134c9f345acfa5b",
-    ("vae/diffusion_pytorch_model.safetensors", "vae/config.json"),
-)
-SIZES: dict[str, dict[str, Any]] = {
-    "2.1": {},
-    "toy": {"base_dim": 8, "num_res_blocks": 1, "dim_mult": [1, 1, 1, 1]},
+FILES = ("vae/diffusion_pytorch_model.safetensors", "vae/config.json")
+REPOS = {
+    "2.1": ("Wan-AI/Wan2.1-T2V-1.3B-Diffusers", "0fad780a534b6463e45facd96134c9f345acfa5b"),
+    "2.2": ("Wan-AI/Wan2.2-TI2V-5B-Diffusers", "b8fff7315c768468a5333511427288870b2e9635"),
 }
+TOY: dict[str, Any] = {"base_dim": 8, "num_res_blocks": 1, "dim_mult": [1, 1, 1, 1]}
+OF_2_2: dict[str, Any] = {
+    "base_dim": 160,
+    "decoder_base_dim": 256,
+    "z_dim": 48,
+    "is_residual": True,
+    "in_channels": 12,
+    "out_channels": 12,
+    "patch_size": 2,
+    "scale_factor_spatial": 16,
+    "latents_mean": [0.0] * 48,  # a file brings its own
+    "latents_std": [1.0] * 48,
+}
+SIZES: dict[str, dict[str, Any]] = {"2.1": {}, "2.2": OF_2_2, "toy": TOY, "toy-2.2": OF_2_2 | TOY}
 """Where a size differs from the config's defaults."""
 TOY_CANVAS = 32
 
@@ -63,7 +73,7 @@ class Latents(nn.Module):
 
 def weights_of(size: str) -> HubWeights:
     """On the hub."""
-    return NOWHERE if size == "toy" else WEIGHTS
+    return HubWeights(*REPOS[size], FILES) if size in REPOS else NOWHERE
 
 
 def build(size: str) -> Latents:
@@ -89,26 +99,29 @@ def load(
         folder = folder / "vae" if (folder / "vae").is_dir() else folder
         maker = require("diffusers", "encoders").AutoencoderKLWan
         net = Latents(from_folder(maker, folder, KIND))
-    look = Look(TOY_CANVAS if size == "toy" else CANVAS, *HALVES)
+    look = Look(TOY_CANVAS if size not in REPOS else CANVAS, *HALVES)
     return MotionEye("wan_vae", net, look, net.net.config.z_dim, device, precision)
 
 
 ENCODER = EncoderPart(
     "wan_vae",
-    "The Wan 2.1 VAE's latents, averaged over places: PhyProbe's negative control.",
+    "The Wan VAE's latents, averaged over places: PhyProbe's negative control.",
     load,
     licence="Apache-2.0",
     sees="motion",
     canvas=CANVAS,
     width=16,
-    weights=str(WEIGHTS),
+    weights=str(weights_of("2.1")),
     extra="encoders",
     modules=("torch", "diffusers"),
     sizes=tuple(SIZES),
-    shapes={"2.1": (CANVAS, 16), "toy": (TOY_CANVAS, 16)},
-    revisions={"2.1": str(WEIGHTS)},
+    shapes={
+        name: (CANVAS if name in REPOS else TOY_CANVAS, given.get("z_dim", 16))
+        for name, given in SIZES.items()
+    },
+    revisions={name: str(weights_of(name)) for name in REPOS},
     normalisation="(x - 0.5) / 0.5",
     frames="4k + 1, the last one held; one row for the first and one for every 4",
-    missing=lambda size: missing(weights_of(size)),
+    missing=lambda size: missing(weights_of(size or "2.1")),
     notes=("Slow on a CPU: convolutions over time and place.",),
 )

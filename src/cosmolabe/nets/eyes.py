@@ -4,7 +4,8 @@ A net runs on a fixed number of items at once, the last chunk filled up with gre
 beside a clip, and in which order, changes nothing in its features.
 """
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from cosmolabe.nets.pixels import FILL, Look, from_pictures
 
 PRECISIONS = ("fp32", "bf16")
 Net = TypeVar("Net", bound=nn.Module)
+AT_ONCE = 8  # pictures fitted into the square at once
 VERSION = 1
 """Of what stands in this file and in `nets.pixels`; part of every key."""
 
@@ -41,10 +43,19 @@ class _Eye:
         self.net = net.to(device).eval().requires_grad_(False)
         self.device, self.precision = device, precision
 
+    @contextlib.contextmanager
+    def exactly(self) -> Generator[None]:
+        """What runs inside is computed in this eye's precision: fp32 is not quietly TF32."""
+        with contextlib.ExitStack() as stack:
+            if self.device != "cpu":
+                stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))
+            if self.precision == "bf16":
+                kind = self.device.partition(":")[0]
+                stack.enter_context(torch.autocast(kind, torch.bfloat16))
+            yield
+
     def _run(self, pixels: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        if self.precision == "fp32":
-            return self.net(pixels)
-        with torch.autocast(self.device.partition(":")[0], torch.bfloat16):
+        with self.exactly():
             return self.net(pixels).float()
 
     def _finite(self, features: Tensor) -> np.ndarray:
@@ -120,9 +131,15 @@ class MotionEye(_Eye):
     def encode(self, clip: Clip) -> Float[np.ndarray, "row width"]:
         """Rows of the window as it plays, repeats included: a still second is a second."""
         with torch.inference_mode():
-            looked = self.look(from_pictures(clip.frames, self.device))
-            shown = torch.from_numpy(np.ascontiguousarray(clip.shown)).to(self.device)
-            return self._finite(self._run(looked[shown][None]))[0]
+            return self._finite(self._run(self.looked(clip)))[0]
+
+    def looked(self, clip: Clip) -> Float[Tensor, "1 time 3 canvas canvas"]:
+        """The window as the net takes it; a few pictures at a time, for they may be large."""
+        starts = range(0, len(clip.frames), AT_ONCE)
+        pieces = (from_pictures(clip.frames[i : i + AT_ONCE], self.device) for i in starts)
+        pictures = torch.cat([self.look(piece) for piece in pieces])
+        shown = torch.from_numpy(np.ascontiguousarray(clip.shown)).to(self.device)
+        return pictures[shown][None]
 
     def features(
         self, pixels: Float[Tensor, "batch time 3 tall wide"]

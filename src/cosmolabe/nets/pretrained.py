@@ -7,6 +7,7 @@ tensors. What is not here is said with the command that fetches it.
 import importlib
 import os
 import warnings
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,8 @@ def cached(weights: HubWeights) -> Path | None:
     if weights == NOWHERE:
         return None
     root = os.environ.get("HF_HUB_CACHE")
-    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = Path(os.environ.get("HF_HOME") or caches / "huggingface")
     repo = (Path(root) if root else home / "hub") / f"models--{weights.repo.replace('/', '--')}"
     reference = repo / "refs" / weights.revision
     revision = reference.read_text().strip() if reference.is_file() else weights.revision
@@ -140,7 +142,8 @@ def _read_torch(path: Path) -> dict[str, Tensor]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what it cannot read; it says so by failing
-            content = torch.load(path, map_location="cpu", weights_only=True)
+            mapped = zipfile.is_zipfile(path)  # only what is used is read of a large file
+            content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as error:  # a stranger's bytes can make the reader stumble in any way
         said = in_words(error).splitlines()[0]
         raise ValueError(
@@ -183,12 +186,18 @@ def _read_parts(folder: Path) -> dict[str, Tensor]:
 
 
 def filled(build: Callable[[], Net], tensors: Mapping[str, Tensor], where: str | Path) -> Net:
-    """The net that `build` makes, with these tensors: names and shapes fit, numbers are finite.
+    """The net that `build` makes, with these tensors, which must fit as `fill` wants them to.
 
     It is built without numbers first, so that two billion of them are not drawn to be thrown away.
     """
     with torch.device("meta"):
         net = build()
+    fill(net, tensors, where)
+    return net
+
+
+def fill(net: nn.Module, tensors: Mapping[str, Tensor], where: str | Path) -> None:
+    """Put the tensors into the net: every name and shape must fit, every number be finite."""
     own = net.state_dict()
     lacking, unknown = sorted(set(own) - set(tensors)), sorted(set(tensors) - set(own))
     if lacking or unknown:
@@ -204,7 +213,6 @@ def filled(build: Callable[[], Net], tensors: Mapping[str, Tensor], where: str |
             )
     net.load_state_dict({n: t.to(own[n].dtype) for n, t in tensors.items()}, assign=True)
     check_finite(net, where)
-    return net
 
 
 def check_finite(net: nn.Module, where: str | Path) -> None:
