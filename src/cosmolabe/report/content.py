@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cosmolabe.core.reading import Reading
+from cosmolabe.report import videos
 from cosmolabe.report.folder import Row, Run, number, whole
 from cosmolabe.report.limits import LIMITS
 
@@ -38,6 +39,8 @@ def subject(run: Run) -> str:
     games = sorted({r.game for r in run.readings if r.game})
     what = ", ".join(models) or "world model"
     where = ", ".join(games) if len(games) <= 3 else f"{len(games)} games"
+    if run.videos and not models and not games:
+        return f"{len(run.videos)} video{'s' if len(run.videos) > 1 else ''}"
     return f"{what} on {where}" if where else what
 
 
@@ -316,6 +319,7 @@ def content(run: Run) -> Row:
             {"name": c.name, "caption": c.caption, "frames": len(c.true), "fps": c.fps}
             for c in run.clips
         ],
+        **({"videos": videos.content(run)} if run.videos else {}),
         "limits": limits(run),
         "record": run.record,
     }

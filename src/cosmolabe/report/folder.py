@@ -31,6 +31,20 @@ class Clip:
 
 
 @dataclass(frozen=True)
+class Window:
+    """Pictures of the worst window of a video, with a little around it."""
+
+    input: str
+    frames: UInt8[np.ndarray, "time height width 3"]
+    fps: float
+    first: float
+    """Seconds into the video of the first picture."""
+    start: float
+    """Seconds; of the worst window."""
+    end: float
+
+
+@dataclass(frozen=True)
 class Run:
     """Everything a run left behind."""
 
@@ -48,6 +62,12 @@ class Run:
     planning: list[Row] = field(default_factory=list)
     """One row per model that was planned with."""
     clips: list[Clip] = field(default_factory=list)
+    videos: list[Row] = field(default_factory=list)
+    """One row per video that the physics judge was given, as in clips.jsonl or videos.jsonl."""
+    worst: list[Window] = field(default_factory=list)
+    """The worst windows of the most violating videos, in that order."""
+    links: list[Row] = field(default_factory=list)
+    """One row per model whose drawn rollouts were judged beside their true state error."""
 
     @property
     def skipped(self) -> list[Row]:
@@ -64,18 +84,21 @@ def read_run(folder: Path) -> Run:
         raise ValueError(f"{folder / 'record.json'}: expected one record, got a list or a value")
     if not isinstance(record.setdefault("notes", []), list):
         raise ValueError(f"{folder / 'record.json'}: notes are a list of texts")
-    clips = folder / "clips.jsonl"
+    rows = _lines(folder / "clips.jsonl")
     return Run(
         folder=folder,
         readings=read_readings(folder / "readings.json"),
         record=record,
-        windows=[row for _, row in read_jsonl(clips)] if clips.exists() else [],
+        windows=[row for row in rows if "input" not in row],
         curves=_rows(folder / "curves.json"),
         kinds=_rows(folder / "kinds.json"),
         scenarios=_rows(folder / "scenarios.json"),
         robust=_rows(folder / "robust.json"),
         planning=_rows(folder / "planning.json"),
         clips=[_clip(path) for path in sorted((folder / "media").glob("*.npz"))],
+        videos=[row for row in rows if "input" in row] + _lines(folder / "videos.jsonl"),
+        worst=[_window(path) for path in sorted((folder / "media" / "physics").glob("*.npz"))],
+        links=_links(folder / "imagined.json"),
     )
 
 
@@ -86,10 +109,29 @@ def number(value: Any) -> float:  # noqa: ANN401 - whatever a record holds
     return float(value)
 
 
+def text(value: Any) -> str:  # noqa: ANN401 - whatever a record holds
+    """The value where it is text; empty for anything else."""
+    return value if isinstance(value, str) else ""
+
+
 def whole(value: Any) -> int | None:  # noqa: ANN401 - whatever a record holds
     """The value where it is a whole number of 64 bits; None for anything else."""
     real = number(value)
     return int(real) if math.isfinite(real) and real == int(real) and abs(real) < 1 << 62 else None
+
+
+def _lines(path: Path) -> list[Row]:
+    return [row for _, row in read_jsonl(path)] if path.exists() else []
+
+
+def _links(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    found = read_json(path)
+    links = found.get("links") if isinstance(found, dict) else None
+    if not isinstance(links, list) or not all(isinstance(row, dict) for row in links):
+        raise ValueError(f"{path}: expected `links`, a list of rows")
+    return links
 
 
 def _rows(path: Path) -> list[Row]:
@@ -125,6 +167,23 @@ def _clip(path: Path) -> Clip:
     if not (math.isfinite(clip.fps) and clip.fps > 0):
         raise ValueError(f"{path}: fps must be positive; got {clip.fps}")
     return clip
+
+
+def _window(path: Path) -> Window:
+    numbers = ("fps", "first", "start", "end")
+    data = read_npz(path, ("frames", "input", *numbers), LARGEST_MEDIA)
+    kinds = {name: data[name].dtype.kind for name in numbers}
+    if any(data[name].shape for name in (*numbers, "input")) or set(kinds.values()) - set("fiu"):
+        raise ValueError(f"{path}: {', '.join(numbers)} must be one number each, input one text")
+    window = Window(
+        str(data["input"]),
+        _frames(path, "frames", data["frames"]),
+        *(float(data[name]) for name in numbers),
+    )
+    sound = all(math.isfinite(getattr(window, name)) for name in numbers)
+    if not sound or not window.fps > 0:
+        raise ValueError(f"{path}: fps must be positive and all times finite")
+    return window
 
 
 def _frames(path: Path, name: str, frames: np.ndarray) -> np.ndarray:

@@ -14,8 +14,12 @@ LIMITS = {
         "Clips whose action shows no visible effect; they are dropped and counted.",
     ),
     "physics": (
-        "What does not move: clips with too little motion are not scored.",
-        "Whether the action was obeyed, or whether the clip is the one that was asked for.",
+        "What does not move: videos with too little motion are not scored, so that freezing gains "
+        "nothing.",
+        "What is unlike anything its heads were trained on: those videos are not scored either.",
+        "Whether the action was obeyed, or whether the video is the one that was asked for.",
+        "Which law was broken: the score says how badly, the curve when.",
+        "What its certificate lists as unseen.",
     ),
 }
 """By judge; a judge that is not listed says nothing of its own."""

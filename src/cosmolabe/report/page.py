@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from cosmolabe.core.record import write_json, written_whole
-from cosmolabe.report import content, curves, gauge, limits, strips, tables
+from cosmolabe.report import content, curves, gauge, limits, strips, tables, videos
 from cosmolabe.report.folder import read_run
 
 HERE = Path(__file__).parent
@@ -45,6 +45,7 @@ def write_report(folder: Path) -> Path:
             "curves": curves.draw_curves(run.curves) if run.curves else [],
             "lines": curves.LINES,
             "strips": strips.strips_of(run.clips),
+            "videos": videos.section(run) if run.videos else None,
             "skills": content.skills(run.readings),
             "several_models": len({r.model for r in run.readings}) > 1,
             "questions": limits.QUESTIONS,

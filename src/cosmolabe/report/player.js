@@ -7,6 +7,7 @@ function player(card) {
   const data = card.dataset;
   const [frames, columns, width, height, fps, context] =
     ["frames", "columns", "width", "height", "fps", "context"].map((name) => Number(data[name]));
+  const [begins, ends] = ["begins", "ends"].map((name) => Number(data[name] ?? -1)); // of the worst window
   const images = [...card.querySelectorAll("img")];
   const canvases = [...card.querySelectorAll("canvas")];
   const [slider, toggle, speed, difference, label] =
@@ -19,12 +20,18 @@ function player(card) {
       const pen = canvas.getContext("2d");
       pen.globalCompositeOperation = "source-over";
       pen.drawImage(images[row], ...place(), 0, 0, width, height);
-      if (row === 1 && difference.checked) {
+      if (row === 1 && difference?.checked) {
         pen.globalCompositeOperation = "difference";
         pen.drawImage(images[0], ...place(), 0, 0, width, height);
       }
     });
     slider.value = at;
+    if (ends >= 0) {
+      const worst = at >= begins && at < ends;
+      label.textContent = worst ? "worst window" : at < begins ? "before" : "after";
+      label.classList.toggle("imagining", worst);
+      return;
+    }
     const shown = at < context;
     label.textContent = shown ? `shown ${at + 1} of ${context}` : `+${at - context + 1} of ${frames - context}`;
     label.classList.toggle("imagining", !shown);
@@ -50,7 +57,7 @@ function player(card) {
   card.querySelector("[data-is=back]").addEventListener("click", () => { play(false); go(at - 1); });
   card.querySelector("[data-is=forward]").addEventListener("click", () => { play(false); go(at + 1); });
   slider.addEventListener("input", () => { play(false); go(Number(slider.value)); });
-  difference.addEventListener("change", draw);
+  difference?.addEventListener("change", draw);
   return Promise.all(images.map((image) => image.decode())).then(() => { draw(); return { play, go }; });
 }
 

@@ -56,8 +56,8 @@ def strip_of(clip: Clip) -> Strip:
     return Strip(
         name=clip.name,
         caption=clip.caption,
-        true=_data_url(_grid(true, columns)),
-        imagined=_data_url(_grid(imagined, columns)),
+        true=data_url(grid_of(true, columns)),
+        imagined=data_url(grid_of(imagined, columns)),
         frames=frames,
         columns=columns,
         width=width,
@@ -68,9 +68,10 @@ def strip_of(clip: Clip) -> Strip:
     )
 
 
-def _grid(
+def grid_of(
     frames: UInt8[np.ndarray, "time height width 3"], columns: int
 ) -> UInt8[np.ndarray, "tall wide 3"]:
+    """All frames in one picture, row by row."""
     count, height, width = frames.shape[:3]
     rows = math.ceil(count / columns)
     padded = np.zeros((rows * columns, height, width, 3), np.uint8)
@@ -79,7 +80,8 @@ def _grid(
     return grid.reshape(rows * height, columns * width, 3)
 
 
-def _data_url(picture: np.ndarray) -> str:
+def data_url(picture: np.ndarray) -> str:
+    """A picture as the page holds it."""
     image = Image.fromarray(picture)
     buffer = io.BytesIO()
     image.save(buffer, "WEBP", lossless=True, quality=60, method=3)

@@ -22,7 +22,7 @@ SCHEMA = pa.schema(
     + [(name, pa.int64()) for name in COUNTS]
     + [(name, pa.float64()) for name in NUMBERS]
 )
-"""One long table: `section` is reading, curve, kind or window."""
+"""One long table: `section` is reading, curve, kind, window or video."""
 
 
 def write_tables(run: Run, folder: Path) -> None:
@@ -41,6 +41,10 @@ def write_tables(run: Run, folder: Path) -> None:
         + [
             _row("window", row | {"metric": "final", "value": row.get("final")})
             for row in run.windows
+        ]
+        + [
+            _row("video", row | {"judge": "physics", "metric": "violation", "id": row.get("input")})
+            for row in run.videos
         ],
     )
 
