@@ -37,7 +37,7 @@ MEAN = (127 / 255, 127 / 255, 127 / 255)
 STD = (128 / 255, 128 / 255, 128 / 255)
 """(x - 127) / 128 of bytes: TensorFlow's `lite` builder, and not ImageNet's mean and spread."""
 CANVASES = {"224": 224, "128": 128}
-"""Sides in pixels by size; it was trained at 224, and at 128 it is nearly four times as fast."""
+"""Sides in pixels by size; it was trained at 224, and at 128 it is about three times as fast."""
 
 
 class SameConv(nn.Conv2d):
