@@ -1,6 +1,10 @@
 """What every corpus promises, asked of each by name on a small folder of its own shape."""
 
+import csv
 import dataclasses
+import io
+import json
+import random
 import re
 import shutil
 from pathlib import Path
@@ -214,10 +218,6 @@ WRONG = ("nonsense", -7, 1e300, True, ["x"], {"x": 1}, "2" * 400, "\x00", None)
 
 @pytest.mark.parametrize("wrong", WRONG, ids=[str(value)[:8].strip("\x00") for value in WRONG])
 def test_a_value_of_another_kind_costs_no_more_than_its_row(part, corpus, folder, wrong):
-    import csv
-    import io
-    import json
-
     def spoil(row, keep=()):
         return {key: value if key in keep else wrong for key, value in row.items()}
 
@@ -246,6 +246,52 @@ def test_a_value_of_another_kind_costs_no_more_than_its_row(part, corpus, folder
     assert len(others) >= len(corpus.clips) - 6  # a reference of PAI-Bench takes its five along
     again_pairs = part.pairs(again, MANY, 0)
     assert all(isinstance(pair, PairRow) for pair in again_pairs)
+
+
+ATOMS = (
+    None, True, -1, 0, 5, "", [], {}, [[]], {"a": {}}, "x" * 5000, 1e308, float("nan"), "../x",
+    ["a"], "\ud800", "nan", 2**80,
+)  # fmt: skip
+
+
+def mangled(value, dice):
+    """The same tree with some of its branches replaced by something else altogether."""
+    if dice.random() < 0.08:
+        return dice.choice(ATOMS)
+    if isinstance(value, dict):
+        return {key: mangled(item, dice) for key, item in value.items()}
+    return [mangled(item, dice) for item in value] if isinstance(value, list) else value
+
+
+def hurt(content, dice):
+    """The same bytes with some changed and some gone."""
+    content = bytearray(content)
+    for _ in range(dice.randint(1, 12)):
+        place = dice.randrange(len(content))
+        if dice.random() < 0.5:
+            content[place] = dice.randrange(256)
+        else:
+            del content[place : place + dice.randint(1, 20)]
+        content = content or bytearray(b" ")
+    return bytes(content)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_tables_hurt_anywhere_are_read_as_far_as_they_make_sense(
+    part, name, folder, tmp_path, number
+):
+    tables = {table: table.read_bytes() for table in tables_of(folder)}
+    for round_ in range(6):
+        dice = random.Random(f"{name} {number} {round_}")
+        for table, content in tables.items():
+            if table.suffix == ".json" and round_ % 2:
+                table.write_text(json.dumps(mangled(json.loads(content), dice)))
+            else:
+                table.write_bytes(hurt(content, dice))
+        corpus = part.read(folder)
+        pairs = part.pairs(corpus, 50, number)
+        out = export_corpus(corpus, tmp_path / "out", "parquet", pairs)
+        assert len(import_corpus(out).clips) == len(corpus.clips)
 
 
 TOLD_OTHERWISE = {

@@ -76,6 +76,16 @@ def test_json_of_any_usual_shape_gives_rows(tmp_path, content, places):
     ]
 
 
+def test_half_a_character_is_no_text_and_two_halves_are_one(tmp_path):
+    rows = '[{"a": "\\ud83d\\ude00"}, {"a": ["\\ud83d"]}, {"b": 1}]'
+    (tmp_path / "t.json").write_text(rows)
+    (tmp_path / "t.jsonl").write_text("\n".join(rows[1:-1].split(", ")))
+    for name in ("t.json", "t.jsonl"):
+        found = rows_of(tmp_path / name)
+        assert [row.values for row in found] == [{"a": "😀"}, {}, {"b": 1}]
+        assert "half a character" in found[1].why
+
+
 def test_a_json_file_larger_than_the_limit_is_not_read(tmp_path):
     path = tmp_path / "t.json"
     path.write_text("[" + "1," * 100 + "1]")

@@ -123,7 +123,7 @@ def _sft(row: Mapping[str, Any]) -> dict[str, Any]:
     turns, videos = row.get("conversations"), row.get("videos")
     if not isinstance(turns, list) or not isinstance(videos, list) or len(videos) != 1:
         raise ValueError(f"expected conversations and one video, got {said(row)}")
-    texts = {t.get("from"): t.get("value") for t in turns if isinstance(t, dict)}
+    texts = {str(t.get("from"))[:9]: t.get("value") for t in turns if isinstance(t, dict)}
     answer, asked = texts.get("gpt"), texts.get("human")
     if not isinstance(answer, str) or not isinstance(videos[0], str):
         raise ValueError("no answer and video as text")

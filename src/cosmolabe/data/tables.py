@@ -293,10 +293,20 @@ def _parsed(where: str, text: str) -> Row:
         return Row(where, {}, "not UTF-8 text")
     except (ValueError, RecursionError) as error:
         return Row(where, {}, f"no JSON ({said(error)})")
-    return _object(where, row)
+    return _object(where, row, whole=not _HALVES.search(text))
 
 
-def _object(where: str, value: Any, key: str | None = None) -> Row:  # noqa: ANN401 - a stranger's JSON
+_HALVES = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
+"""JSON's escape of half a character; two of them may be a whole one."""
+
+
+def _object(where: str, value: Any, key: str | None = None, whole: bool = True) -> Row:  # noqa: ANN401
+    """A row of a stranger's JSON; where it may hold half a character, every text is looked at."""
+    if not whole:
+        try:
+            json.dumps([key, value], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return Row(where, {}, "holds half a character, which is no text")
     if isinstance(value, dict):
         return Row(where, value if key is None else {"": key, **value})
     if key is not None:
@@ -305,20 +315,20 @@ def _object(where: str, value: Any, key: str | None = None) -> Row:  # noqa: ANN
 
 
 def _json(path: Path, name: str, limits: Limits) -> Iterator[Row]:
-    content, why = load_json(path)
+    content, why, whole = _loaded(path)
     if why:
         yield Row(name, {}, why)
     elif isinstance(content, list):
         for number, value in enumerate(content):
-            yield _object(f"{name}, row {number}", value)
+            yield _object(f"{name}, row {number}", value, whole=whole)
     elif isinstance(content, dict):
         lists = [key for key, value in content.items() if _objects(value)]
         if len(lists) == 1:
             for number, value in enumerate(content[lists[0]]):
-                yield _object(f"{name}, {said(lists[0])} {number}", value)
+                yield _object(f"{name}, {said(lists[0])} {number}", value, whole=whole)
             return
         for key, value in content.items():
-            yield _object(f"{name}, key {said(key)}", value, key)
+            yield _object(f"{name}, key {said(key)}", value, key, whole)
     else:
         yield Row(name, {}, f"expected a list or an object, got {said(content)}")
 
@@ -327,14 +337,18 @@ def _objects(value: Any) -> bool:  # noqa: ANN401 - a stranger's JSON
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def load_json(path: Path) -> tuple[Any, str]:
-    """The content of a JSON file, or why there is none; NaN stays NaN."""
+def _loaded(path: Path) -> tuple[Any, str, bool]:
+    """The content of a JSON file, or why there is none, and whether its characters are whole ones.
+
+    NaN, which JSON does not know and Python writes, stays NaN.
+    """
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"), parse_int=_whole), ""
+        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(text, parse_int=_whole), "", not _HALVES.search(text)
     except UnicodeDecodeError:
-        return None, "not UTF-8 text"
+        return None, "not UTF-8 text", True
     except (ValueError, RecursionError) as error:
-        return None, f"no JSON ({said(error)})"
+        return None, f"no JSON ({said(error)})", True
 
 
 def _parquet(path: Path, name: str, limits: Limits) -> Iterator[Row]:
