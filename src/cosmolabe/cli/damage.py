@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from cosmolabe.cli._verb import Answer, Verb
+from cosmolabe.cli._verb import Answer, Verb, progress
 from cosmolabe.cli.rollout import CONTEXT
 
 
@@ -18,6 +18,7 @@ class Damage(Verb):
     gravity, gravity_turned, restitution, friction, speed, ghosting, wrong_action, action_delay,
     freeze, speed_jump, teleport, vanish, appear, duplicate, reversed_time. A model that goes wrong:
     drift, jitter, smooth_noise, lag, mean_collapse.
+    `cosmolabe damage twins --help`: a whole set of clips and their damaged twins, in pictures.
     """
 
     store: Positional[Path]
@@ -109,4 +110,95 @@ def _tensors(store: Any, kept: list, start: int, end: int) -> tuple:  # noqa: AN
     return windows, prediction
 
 
+@dataclass(frozen=True, kw_only=True)
+class DamageTwins(Verb):
+    """Write a set of twins: clips that differ in physics alone, by a known size, with controls.
+
+    Groups of one true clip and its doubles, of our games, of MuJoCo scenes and of real clips. What
+    is held out of training (held_out.json) is in the test split alone. Killed at any moment, the
+    same command goes on where it stopped.
+    """
+
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Folder of the set: twins.jsonl and clips."""
+    groups: Annotated[int, arg(aliases=["-n"])] = 660
+    """Groups of all splits together, about five clips each: 8 of 11 train, 1 val, 2 test."""
+    games: float = 0.6
+    """Share of the groups that are games."""
+    mujoco: float = 0.4
+    """Share of the groups that are MuJoCo scenes; needs the extra mujoco."""
+    real: float = 0.1
+    """Share of the groups that are real clips, where any are given."""
+    clips: tuple[Path, ...] = ()
+    """Real clips: video files, npz of `frames` and `fps`, or folders of them."""
+    size: int = 112
+    """Pixels of a side."""
+    frames: int = 48
+    """Frames of a clip."""
+    fps: float = 16.0
+    """Frames per second."""
+    workers: Annotated[int, arg(aliases=["-w"])] = 1
+    """Processes; the bytes are the same for any number."""
+    seed: int = 0
+    """Seed of everything."""
+
+    def run(self) -> Answer:
+        """Film whatever is not there yet."""
+        from cosmolabe.bench.scenario_episodes import ScenarioEpisodes  # lazily, as all below
+        from cosmolabe.core import parts
+        from cosmolabe.data.twin_rows import SPLITS, TwinRecipe
+        from cosmolabe.data.twin_set import damages_of, write_twin_set
+
+        if self.groups < 11:
+            raise ValueError(
+                f"a set has 11 groups or more, to fill three splits; got {self.groups}"
+            )
+        files = clips_in(self.clips)
+        shares = {"games": self.games, "mujoco": self.mujoco, "real": self.real if files else 0.0}
+        val, test = self.groups // 11, self.groups * 2 // 11
+        recipe = TwinRecipe(
+            groups=dict(zip(SPLITS, (self.groups - val - test, val, test), strict=True)),
+            shares={name: share for name, share in shares.items() if share},
+            size=self.size,
+            frames=self.frames,
+            fps=(self.fps,),
+            real=files,
+        )
+        starts = {}
+        if self.games:
+            starts = {game: ScenarioEpisodes(game) for game in parts.names("games")}
+        with progress("groups") as tell:
+            rows = write_twin_set(
+                self.out, recipe, self.seed, workers=self.workers, progress=tell, starts=starts
+            )
+        kinds = damages_of(rows)
+        data = {
+            "folder": self.out,
+            "rows": len(rows),
+            "clips": len({file for row in rows for file in (row.true, row.damaged) if file}),
+            "splits": {split: sum(row.split == split for row in rows) for split in SPLITS},
+            "sub_threshold": sum(row.sub_threshold for row in rows),
+            "kinds": kinds,
+        }
+        text = (
+            f"{self.out}: {data['clips']} clips, {sum(kinds.values())} doubles of {len(kinds)} "
+            f"kinds, {data['sub_threshold']} under the threshold"
+        )
+        return Answer(data, text)
+
+
+def clips_in(paths: tuple[Path, ...]) -> tuple[str, ...]:
+    """Files as they are named, folders as the clips they hold, in order."""
+    endings = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".npz")
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise ValueError(f"no clip or folder of clips at {path}")
+        folder = path.is_dir()
+        inside = sorted(path.iterdir()) if folder else [path]
+        found += [file for file in inside if not folder or file.suffix.lower() in endings]
+    return tuple(str(path) for path in found)
+
+
 VERB = Damage
+WORDS = {"twins": DamageTwins}

@@ -133,11 +133,14 @@ def _summary(name: str) -> str:
 def _parse(name: str, arguments: list[str]) -> Verb:
     import tyro
 
-    complaint = io.StringIO()
+    module, complaint = _module(name), io.StringIO()
+    verb, words = module.VERB, getattr(module, "WORDS", {})
+    if arguments and arguments[0] in words:  # `damage twins`; a folder of that name is ./twins
+        verb, name, arguments = words[arguments[0]], f"{name} {arguments[0]}", arguments[1:]
     try:
         with contextlib.redirect_stderr(complaint):
             return tyro.cli(
-                _module(name).VERB,
+                verb,
                 prog=f"cosmolabe {name}",
                 args=arguments,
                 config=(

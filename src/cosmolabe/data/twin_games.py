@@ -1,15 +1,16 @@
 """Groups of twins from the games: an episode, a window of it, a look, and what goes wrong."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Float, UInt8
 
 from cosmolabe.core import parts
 from cosmolabe.core.fields import ALIVE, X, Y
+from cosmolabe.core.seeds import generator
 from cosmolabe.data.collect import collect
 from cosmolabe.data.damage import Damage, applicable
 from cosmolabe.data.held_out import HeldOut, held_out
@@ -18,13 +19,15 @@ from cosmolabe.data.starts import Starts
 from cosmolabe.data.store import open_store
 from cosmolabe.data.twin_rows import Drawn, Order, TwinRecipe
 from cosmolabe.data.twins import Twins, draw_twins, twins
-from cosmolabe.engine.game import Appearance, Game
+from cosmolabe.engine.game import TERMINATED, Appearance, Game
 from cosmolabe.engine.render import draw_frames
 
 BLIND = ("wrong_action", "action_delay")
 """Kinds that nobody sees without the actions."""
 LONGEST_EPISODE = 900  # ticks
+PLAYED_ON = 400  # ticks of a scenario: its script lasts less than one second
 WINDOWS_TRIED = 24  # for lawful motion, the one with most of it is taken
+NEAR = 12  # ticks: a clip of a scenario begins before this, so that the scenario is in it
 A_JUMP = 0.08  # of the world in one tick: a respawn, or somebody leaving by one side
 PLAYERS = {"heuristic": 3, "random": 1}
 SPLIT_SHARES = {"train": 1, "val": 0.25, "test": 0.5}
@@ -48,8 +51,43 @@ def prepare_scenarios(folder: Path, starts: Mapping[str, Starts], seed: int) -> 
     for game, given in starts.items():
         collect(
             game, folder / game / "scenario", 4 * len(given.names), split="scenario",
-            starts=given, salt=f"{SALT}-{seed}", max_ticks=LONGEST_EPISODE,
+            starts=Continued(game, given), salt=f"{SALT}-{seed}", max_ticks=LONGEST_EPISODE,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Continued:
+    """Scenarios after whose script the heuristic player plays on, long enough for a clip."""
+
+    game: str
+    starts: Starts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the scenarios, in turn."""
+        return self.starts.names
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the starts and of how they go on."""
+        return f"{self.starts.fingerprint}, continued to {PLAYED_ON}"
+
+    def episode(
+        self, salt: str, index: int
+    ) -> tuple[Float[np.ndarray, " world"], UInt8[np.ndarray, " tick"]]:
+        """World vector at the start, the script's actions and those that follow them."""
+        game = _game(self.game)
+        begun, script = self.starts.episode(salt, index)
+        constants, actions = game.default_parameters(), list(script)
+        luck = generator("played on", salt, self.game, index).random((PLAYED_ON, 2))
+        world = begun.copy()
+        for tick in range(PLAYED_ON):
+            if world[TERMINATED] != 0:
+                break
+            if tick == len(actions):
+                actions.append(game.decide(world, constants, luck[tick]))
+            game.step(world, int(actions[tick]), constants)
+        return begun, np.array(actions, np.uint8)
 
 
 def draw_group(folder: Path, recipe: TwinRecipe, order: Order, attempt: int) -> Drawn | None:
@@ -70,7 +108,7 @@ def draw_group(folder: Path, recipe: TwinRecipe, order: Order, attempt: int) -> 
         return _lawful(store, number, ticks, look, scene, recipe.size, draw)
     kinds = _kinds(game, kept, "kind" in order.unseen)
     kind = kinds[order.draw("kind", attempt // 4).integers(len(kinds))]
-    first = int(draw.integers(start))
+    first = int(draw.integers(min(start, NEAR) if store.scenario(number) else start))
     onset = first + int(ticks[order.onset])
     luck = int(draw.integers(1 << 31))
     shown = slice(first, first + int(ticks[-1]) + 1)
@@ -182,6 +220,11 @@ def _chosen_episode(store: ReplayStore, order: Order, draw: np.random.Generator)
         kept = held_out().scenes
         numbers = [n for n in numbers if f"{store.game}/{store.scenario(int(n))}" in kept]
     return int(numbers[draw.integers(len(numbers))])
+
+
+@cache
+def _game(name: str) -> Game:
+    return parts.load("games", name)
 
 
 @cache

@@ -62,6 +62,8 @@ def write_twin_set(
     """
     folder, recipe = Path(folder), recipe or TwinRecipe()
     asked = orders(recipe, seed)
+    if recipe.shares.get("mujoco"):
+        scene_twins.check(recipe)
     _begin(folder, recipe, seed, starts)
     _prepare(folder / SOURCES, recipe, seed, starts)
     jobs = [
@@ -141,8 +143,6 @@ def _prepare(
         twin_games.prepare(sources, recipe, recipe.games or parts.names("games"), seed)
         if recipe.groups.get("test"):
             twin_games.prepare_scenarios(sources, starts or {}, seed)
-    if recipe.shares.get("mujoco"):
-        scene_twins.prepare(recipe)
     if recipe.shares.get("real"):
         sources.mkdir(parents=True, exist_ok=True)
         twin_clips.prepare(sources, recipe)

@@ -18,7 +18,7 @@ GLIMPSES = 4  # frames drawn where a size under the threshold is looked for
 FAR_ENOUGH = 0.01  # widths of the picture that a damage must move something, to be worth drawing
 
 
-def prepare(recipe: TwinRecipe) -> None:
+def check(recipe: TwinRecipe) -> None:
     """Refuse early where MuJoCo is not installed or a scene is unknown."""
     mujoco()
     unknown = sorted(set(recipe.scenes) - set(SCENES))
