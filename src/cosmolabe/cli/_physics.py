@@ -7,6 +7,8 @@ from typing import Any
 from cosmolabe.cli._verb import Table
 
 SHOWN = 12  # rows of the table on the terminal
+ROWS = ("clips.jsonl", "physics.json", "clips.parquet")
+"""What an unfinished run over videos leaves: it goes on from there."""
 VIDEO_OURS = ("physics.json", "clips.parquet", "videos.jsonl", "imagined.json")
 """What the physics judge leaves in a run folder besides what all judges do."""
 

@@ -113,10 +113,9 @@ class Judge(Verb):
 
     def _judge_videos(self) -> Answer:
         """Videos as they are, by the physics judge."""
-        from cosmolabe.bench.physics.many import OURS as ROWS
         from cosmolabe.bench.physics.many import judge_many
 
-        refuse_foreign(self.out, also=(*ROWS, "media"))
+        refuse_foreign(self.out, also=(*_physics.ROWS, "media"))
         inputs = _physics.videos_of(self.paths)
         with progress("judging") as tell:
             readings = judge_many(

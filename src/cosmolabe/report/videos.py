@@ -142,7 +142,8 @@ def draw_distribution(bins: Sequence[Row]) -> str:
             f'height="{tall:.2f}" style="fill:var(--accent)"><title>{row["from"]:.2f} to '
             f"{row['to']:.2f}: {row['videos']}</title></rect>"
         )
-    ticks = [_text(LEFT + wide * x, HEIGHT - 3, f"{x:g}") for x in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    ticks = [_text(LEFT + wide * x, HEIGHT - 3, f"{x:g}") for x in (0.0, 0.25, 0.5, 0.75)]
+    ticks.append(_text(WIDTH, HEIGHT - 3, "1", "end"))
     body = [*bars, *ticks, _line(LEFT, high, WIDTH, high), _text(LEFT - 4, 9, str(most), "end")]
     return _svg(f"violation of {sum(row['videos'] for row in bins)} videos", body)
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,6 @@ from cosmolabe.judges.physics.inputs import digest_of, score_inputs, stamp
 
 SCHEMA = 1
 ROWS, STATE, TABLE, MEDIA = "clips.jsonl", "physics.json", "clips.parquet", "media/physics"
-OURS = (ROWS, STATE, TABLE)
 CHUNK = 8
 """Videos in one job of a worker: what a killed run may have to do again, at most, per worker."""
 SHOWN, SHOWN_SIDE, AROUND = 6, 176, 0.5
@@ -232,6 +232,7 @@ def _finish(
     for row in light:
         counts[row["status"]] += 1
     config = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "videos": len(inputs),
         **counts,
         "head": judge.bundle.name,
