@@ -6,9 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosmolabe.data.video import Canvas
-from cosmolabe.data.video.letterbox import bilinear, fitted, letterbox
+from cosmolabe.data.video.letterbox import bilinear, fitted
+from cosmolabe.data.video.letterbox import letterbox as letterboxed
 
 sides = st.integers(1, 90)
+
+
+def letterbox(picture, canvas, sar=1.0):
+    square = np.full((canvas.size, canvas.size, 3), 77, np.uint8)
+    letterboxed(picture, canvas, square, sar)
+    return square
 
 
 def torch_bilinear(picture, height, width):

@@ -13,7 +13,7 @@ from cosmolabe.data.video.container import rising
 class Times:
     """A source with times and no pictures."""
 
-    facts, warnings, doubtful = {}, [], frozenset()
+    facts, warnings, doubtful = {}, [], set()
 
     def __init__(self, times, end, rate):
         self.times, self.end, self.rate = np.asarray(times, float), float(end), float(rate)

@@ -6,7 +6,7 @@ can be killed, `decoded` many with the next ones already under way. docs/video.m
 
 from cosmolabe.data.video.clips import each_clip, open_clips
 from cosmolabe.data.video.inputs import Input, find_inputs
-from cosmolabe.data.video.protocols import CANVASES, SAMPLINGS, Canvas, Limits, Sampling
+from cosmolabe.data.video.protocols import CANVASES, LIMITS, SAMPLINGS, Canvas, Limits, Sampling
 from cosmolabe.data.video.worker import Worker, decoded, safe_clips
 from cosmolabe.data.video.writing import (
     QUALITY,
@@ -18,6 +18,7 @@ from cosmolabe.data.video.writing import (
 
 __all__ = [
     "CANVASES",
+    "LIMITS",
     "QUALITY",
     "SAMPLINGS",
     "TOGETHER",

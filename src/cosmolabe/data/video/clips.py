@@ -257,14 +257,19 @@ def _cut(
     wanted = sorted({int(number) for window in windows for number in window.numbers})
     frames = video.pictures(wanted)
     held: dict[int, np.ndarray] = {}
+    # The squares of the only window lie side by side from the start and need no copy.
+    side = canvas.size
+    room = np.empty((len(wanted) if len(windows) == 1 else 0, side, side, 3), np.uint8)
     for place, window in enumerate(windows):
         last = int(window.numbers.max())
         while last not in held:
             number, picture = next(frames, (None, None))
             if number is None or picture is None:
                 raise Unsure
-            held[number] = picture.drawn(canvas)
-        yield _clip(video, window, held, sampling, canvas, first + place)
+            square = room[len(held)] if len(room) else np.empty((side, side, 3), np.uint8)
+            picture.draw(canvas, square)
+            held[number] = square
+        yield _clip(video, window, held, room, sampling, first + place)
         if place + 1 < len(windows):
             begins = int(windows[place + 1].numbers.min())
             held = {number: drawn for number, drawn in held.items() if number >= begins}
@@ -274,8 +279,8 @@ def _clip(
     video: Source,
     window: Window,
     held: dict[int, np.ndarray],
+    room: np.ndarray,
     sampling: Sampling,
-    canvas: Canvas,
     number: int,
 ) -> Clip:
     """Pictures that are equal to the byte are held once."""
@@ -303,8 +308,9 @@ def _clip(
         "frozen": len(used) - len(pictures),
         "warnings": [*video.warnings, *_remarks(facts)],
     }
+    whole = room if len(room) == len(pictures) else np.stack(pictures)
     return Clip(
-        np.stack(pictures), shown, window.times.astype(np.float64), float(window.fps),
+        whole, shown, window.times.astype(np.float64), float(window.fps),
         _source_fps(video, window), facts,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from cosmolabe.data.video.letterbox import fitted, letterbox, placed
+from cosmolabe.data.video.letterbox import fitted, inside, letterbox
 from cosmolabe.data.video.protocols import Canvas, Limits
 from cosmolabe.data.video.source import Unsure, over
 from cosmolabe.data.video.writing import pyav
@@ -29,6 +29,7 @@ FORMATS = (
 """What may be opened; no playlists (hls, concat, dash, image2), which open other files."""
 MOST_MOVED = 32  # places between decoding and showing; H.264 and HEVC allow 16
 MOST_SWAPPED = 8  # frames that a clock may step back before it counts as set anew
+MOST_SIZES = 8  # of frames that are listed
 CACHED = 1 << 26  # bytes of packets kept between listing and decoding
 MATRICES = {
     0: "rgb", 1: "bt709", 4: "fcc", 5: "bt601", 6: "bt601", 7: "smpte240m", 8: "ycgco",
@@ -44,17 +45,17 @@ class AvPicture:
     def __init__(self, frame: Any, video: "Video") -> None:  # noqa: ANN401 - av.VideoFrame
         self.frame, self.video = frame, video
 
-    def drawn(self, canvas: Canvas) -> np.ndarray:
+    def draw(self, canvas: Canvas, square: np.ndarray) -> None:
         """Turned upright, in the stream's colours, transparency laid over the fill."""
-        frame, (turns, mirrored) = self.frame, _turn(self.frame)
+        frame, video = self.frame, self.video
+        turns, mirrored = video.turn(frame)
         if canvas.resize == "released":
-            return letterbox(_turned(frame.to_ndarray(format="rgb24"), turns, mirrored), canvas)
-        sar = self.video.sar
-        if _alpha(frame):
-            picture = over(frame.to_ndarray(format="rgba"), canvas.fill)
-            sar = 1 / sar if turns % 2 else sar
-            return letterbox(_turned(picture, turns, mirrored), canvas, sar)
-        width, height = frame.width * sar, float(frame.height)
+            picture = frame.to_ndarray(format="rgb24")
+            letterbox(_turned(picture, turns, mirrored), canvas, square)
+            return
+        if _alpha(frame.format):
+            frame = video.opaque(frame, canvas.fill)
+        width, height = frame.width * video.sar, float(frame.height)
         if turns % 2:
             size = fitted(height, width, canvas.size)[::-1]
         else:
@@ -62,8 +63,12 @@ class AvPicture:
         # FFmpeg's short cuts (to packed RGB; of an unchanged size) are a level or two too dark.
         if size == (frame.width, frame.height) and not frame.format.is_rgb:
             frame = frame.reformat(format="yuv444p", interpolation="BILINEAR", threads=1)
-        small = frame.reformat(*size, format="gbrp", interpolation="BILINEAR", threads=1)
-        return placed(_turned(small.to_ndarray(), turns, mirrored), canvas)
+        small = video.scaler.reformat(frame, *size, "gbrp", interpolation="BILINEAR", threads=1)
+        plane = video.packer.reformat(small, *size, "rgb24", threads=1).planes[0]
+        rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+        picture = rows[: size[1], : size[0] * 3].reshape(size[1], size[0], 3)
+        picture = _turned(picture, turns, mirrored)
+        inside(square, *picture.shape[:2], canvas.fill)[...] = picture
 
 
 class Video:
@@ -74,6 +79,10 @@ class Video:
         self.av, self.path, self.limits = pyav(), path, limits
         self.warnings: list[str] = []
         self.facts: dict[str, Any] = {"kind": "video"}
+        self.scaler = self.av.video.reformatter.VideoReformatter()
+        self.packer = self.av.video.reformatter.VideoReformatter()
+        self.turned: tuple[int, bool] | None = None
+        self.sizes: list[tuple[int, int, str]] = []
         self.container: Any = None
         self.file: IO[bytes] | None = None
         try:
@@ -82,7 +91,7 @@ class Video:
             self.codec = self._decoder()
             self._describe()
             self.surveyed, self.problems = False, 0
-            self.doubtful: frozenset[int] = frozenset()
+            self.doubtful: set[int] = set()
             self._list(until)
         except BaseException:
             self._shut()
@@ -96,6 +105,22 @@ class Video:
     def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, AvPicture]]:
         """Those frames, decoding as little as they need."""
         return self._whole(wanted) if self.surveyed else self._needed(wanted)
+
+    def turn(self, frame: Any) -> tuple[int, bool]:  # noqa: ANN401 - av.VideoFrame
+        """How all frames are turned, as the first says."""
+        if self.turned is None:
+            self.turned = _turn(frame)
+        return self.turned
+
+    def opaque(self, frame: Any, fill: int) -> Any:  # noqa: ANN401 - av.VideoFrame
+        """The frame itself, or its colours laid over a grey where it is transparent."""
+        if frame.format.name == "bgra":  # GIF: look before converting
+            plane = frame.planes[0]
+            pixels = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+            if pixels[: frame.height, 3 : 4 * frame.width : 4].min() == 255:
+                return frame
+        picture = over(frame.to_ndarray(format="rgba"), fill)
+        return self.av.VideoFrame.from_ndarray(picture, format="rgb24")
 
     # Opening ------------------------------------------------------------------------------------
 
@@ -253,6 +278,9 @@ class Video:
             "first_frame_at": float(stamps[0] * self.tick),
             "variable_rate": uneven,
         }
+        if "listed_to" in self.facts:  # what lies behind the window was not looked at
+            self.facts["frames"] = self.facts["claimed_frames"] or None
+            self.facts["seconds"] = self.facts["claimed_seconds"]
 
     def _packets(self) -> Iterator[Any]:
         """Packets with bytes in them; a file that breaks off ends the list and is noted."""
@@ -339,7 +367,16 @@ class Video:
 
     def _picture(self, frame: Any) -> AvPicture:  # noqa: ANN401 - av.VideoFrame
         self._check_size(frame.width, frame.height)
-        _note(self.facts, frame)
+        turns, mirrored = self.turn(frame)
+        facts, shape = self.facts, frame.format
+        if frame.interlaced_frame or "interlaced" not in facts:
+            facts["interlaced"] = bool(frame.interlaced_frame)
+        size = (frame.width, frame.height, shape.name)
+        if size not in self.sizes and len(self.sizes) < MOST_SIZES:
+            self.sizes.append(size)
+            facts |= {"rotation": turns * 90, "mirrored": mirrored}
+            facts["alpha"] = _alpha(shape) or facts.get("alpha", False)
+            facts["sizes"] = [list(size) for size in self.sizes]
         return AvPicture(frame, self)
 
     # Decoding all of it -------------------------------------------------------------------------
@@ -464,9 +501,7 @@ def _missing_by_clock(gaps: np.ndarray, usual: float) -> int:
     return int((steps - 1).clip(0).sum())
 
 
-def _doubtful(
-    stamps: Sequence[int | None], keys: Sequence[bool], bad: Sequence[int]
-) -> frozenset[int]:
+def _doubtful(stamps: Sequence[int | None], keys: Sequence[bool], bad: Sequence[int]) -> set[int]:
     """Frames between one that was lost or garbled and the next that refers to no other."""
     doubtful: set[int] = set()
     place, damaged = 0, False
@@ -477,7 +512,7 @@ def _doubtful(
         damaged = damaged and not key
         if damaged:
             doubtful.add(number)
-    return frozenset(doubtful)
+    return doubtful
 
 
 def _why_not(path: Path, error: Exception) -> str:
@@ -495,14 +530,13 @@ def _is_cover(stream: Any) -> bool:  # noqa: ANN401 - av.VideoStream
     return "attached_pic" in str(stream.disposition).lower()
 
 
-def _claimed_seconds(stream: Any, container: Any) -> float:  # noqa: ANN401 - PyAV's objects
+def _claimed_seconds(stream: Any, container: Any) -> float | None:  # noqa: ANN401 - PyAV's objects
     if stream.duration and stream.time_base:
         return float(stream.duration * stream.time_base)
-    return container.duration / 1e6 if container.duration else float("nan")
+    return container.duration / 1e6 if container.duration else None
 
 
-def _alpha(frame: Any) -> bool:  # noqa: ANN401 - av.VideoFrame
-    shape = frame.format
+def _alpha(shape: Any) -> bool:  # noqa: ANN401 - av.VideoFormat
     return shape.has_palette or any(part.is_alpha for part in shape.components)
 
 
@@ -520,20 +554,7 @@ def _turn(frame: Any) -> tuple[int, bool]:  # noqa: ANN401 - av.VideoFrame
 
 def _turned(picture: np.ndarray, turns: int, mirrored: bool) -> np.ndarray:
     picture = picture[:, ::-1] if mirrored else picture
-    return np.ascontiguousarray(np.rot90(picture, turns)) if turns or mirrored else picture
-
-
-def _note(facts: dict[str, Any], frame: Any) -> None:  # noqa: ANN401 - av.VideoFrame
-    """What single frames say."""
-    turns, mirrored = _turn(frame)
-    facts["rotation"] = turns * 90
-    facts["mirrored"] = mirrored
-    facts["interlaced"] = bool(frame.interlaced_frame) or facts.get("interlaced", False)
-    facts["alpha"] = _alpha(frame) or facts.get("alpha", False)
-    sizes = facts.setdefault("sizes", [])
-    size = [frame.width, frame.height, frame.format.name]
-    if size not in sizes and len(sizes) < 8:
-        sizes.append(size)
+    return np.rot90(picture, turns)
 
 
 __all__ = ["AvPicture", "Video"]

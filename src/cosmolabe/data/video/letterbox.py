@@ -16,34 +16,39 @@ def fitted(width: float | int, height: float | int, side: int) -> tuple[int, int
     )
 
 
-def placed(
-    picture: UInt8[np.ndarray, "height width 3"], canvas: Canvas
-) -> UInt8[np.ndarray, "side side 3"]:
-    """The fitted picture in the middle of the square; an odd rest goes right and below."""
-    height, width = picture.shape[:2]
-    if height == width == canvas.size:
-        return np.ascontiguousarray(picture)
-    square = np.full((canvas.size, canvas.size, 3), canvas.fill, np.uint8)
-    top, left = (canvas.size - height) // 2, (canvas.size - width) // 2
-    square[top : top + height, left : left + width] = picture
-    return square
+def inside(
+    square: UInt8[np.ndarray, "side side 3"], height: int, width: int, fill: int
+) -> UInt8[np.ndarray, "height width 3"]:
+    """The middle of the square, to be written to; the bars around it are filled.
+
+    An odd rest goes right and below.
+    """
+    side = len(square)
+    top, left = (side - height) // 2, (side - width) // 2
+    square[:top], square[top + height :] = fill, fill
+    square[:, :left], square[:, left + width :] = fill, fill
+    return square[top : top + height, left : left + width]
 
 
 def letterbox(
-    picture: UInt8[np.ndarray, "height width 3"], canvas: Canvas, sar: float = 1.0
-) -> UInt8[np.ndarray, "side side 3"]:
-    """An upright RGB picture on the canvas; `sar` is how wide a pixel is for its height."""
+    picture: UInt8[np.ndarray, "height width 3"],
+    canvas: Canvas,
+    square: UInt8[np.ndarray, "side side 3"],
+    sar: float = 1.0,
+) -> None:
+    """Write an upright RGB picture on the square; `sar` is how wide a pixel is for its height."""
     height, width = picture.shape[:2]
     if canvas.resize == "released":
         size = fitted(width, height, canvas.size)
         if size != (width, height):
             # The released package cuts to whole numbers here; it does not round.
             picture = bilinear(picture, size[1], size[0]).clip(0, 255).astype(np.uint8)
-        return placed(picture, canvas)
+        inside(square, *picture.shape[:2], canvas.fill)[...] = picture
+        return
     size = fitted(width * sar, height, canvas.size)
     if size != (width, height):
         picture = np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BILINEAR))
-    return placed(picture, canvas)
+    inside(square, *picture.shape[:2], canvas.fill)[...] = picture
 
 
 def bilinear(

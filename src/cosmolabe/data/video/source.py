@@ -1,6 +1,6 @@
 """What every kind of video gives: when its pictures are shown, and the pictures asked for."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,8 +13,8 @@ from cosmolabe.data.video.protocols import Canvas
 class Picture(Protocol):
     """One frame, decoded but not yet turned into colours at a size."""
 
-    def drawn(self, canvas: Canvas) -> UInt8[np.ndarray, "side side 3"]:
-        """Upright, in RGB, on the canvas."""
+    def draw(self, canvas: Canvas, square: UInt8[np.ndarray, "side side 3"]) -> None:
+        """Write it upright, in RGB, on the square."""
         ...
 
 
@@ -29,7 +29,7 @@ class Source(Protocol):
     """Seconds since the first frame at which each frame is first shown, rising."""
     end: float
     """Seconds since the first frame at which the last frame is shown no more."""
-    doubtful: Collection[int]
+    doubtful: set[int]
     """Frames that are built on damaged ones, or stand in for them."""
     rate: float
     """Mean frames per second as the container states it, else as the frames have it."""

@@ -24,9 +24,9 @@ class StillPicture:
 
     image: Image.Image
 
-    def drawn(self, canvas: Canvas) -> np.ndarray:
+    def draw(self, canvas: Canvas, square: np.ndarray) -> None:
         """Transparency laid over the fill."""
-        return letterbox(_colours(self.image, canvas.fill), canvas)
+        letterbox(_colours(self.image, canvas.fill), canvas, square)
 
 
 class Folder:

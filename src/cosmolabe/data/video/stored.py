@@ -31,12 +31,12 @@ class ArrayPicture:
     values: np.ndarray
     """(H, W), (H, W, C) in uint8."""
 
-    def drawn(self, canvas: Canvas) -> np.ndarray:
+    def draw(self, canvas: Canvas, square: np.ndarray) -> None:
         """Grey as RGB, transparency laid over the fill."""
         values = self.values[..., None] if self.values.ndim == 2 else self.values
         if values.shape[-1] == 4:
-            return letterbox(over(values, canvas.fill), canvas)
-        return letterbox(np.broadcast_to(values, (*values.shape[:2], 3)), canvas)
+            values = over(values, canvas.fill)
+        letterbox(np.broadcast_to(values, (*values.shape[:2], 3)), canvas, square)
 
 
 class Stored:
@@ -46,7 +46,7 @@ class Stored:
         """Read the header; the rate is `fps`, what the file says, or `assumed`."""
         self.path = path
         self.warnings: list[str] = []
-        self.doubtful: frozenset[int] = frozenset()
+        self.doubtful: set[int] = set()
         self.archive, self.member, stated = _member(path, limits)
         with self._opened() as file:
             self.shape, self.dtype, fortran, self.start = _header(file, path)
@@ -103,7 +103,11 @@ class Stored:
             self.archive.close()
 
     def _opened(self) -> io.BufferedIOBase:
-        return self.path.open("rb") if self.archive is None else self.archive.open(self.member)
+        if self.archive is None:
+            return self.path.open("rb")
+        file = self.archive.open(self.member)
+        assert isinstance(file, io.BufferedIOBase)
+        return file
 
     def _form(self) -> tuple[int, int, int]:
         """Height, width, channels."""
