@@ -17,7 +17,7 @@ from scipy import ndimage
 from cosmolabe.core.seeds import generator
 from cosmolabe.data.coding import coded, decoded
 
-BLURRED = 0.015  # of the shorter side: standard deviation of the blur at amount 1
+BLURRED = 0.02  # of the shorter side: standard deviation of the blur at amount 1
 NOISY = 24.0  # of 255: standard deviation of the noise at amount 1
 COARSEST = 44  # x264's quantiser at amount 1
 WORST_JPEG = 6  # Pillow's quality at amount 1; 95 at 0

@@ -28,7 +28,7 @@ class TwinRecipe:
         default_factory=lambda: {"train": 480, "val": 60, "test": 120}
     )
     """Groups of each split: a true clip and its doubles of one kind, each size a clip."""
-    shares: Mapping[str, float] = field(default_factory=lambda: {"games": 0.6, "mujoco": 0.4})
+    shares: Mapping[str, float | int] = field(default_factory=lambda: {"games": 0.6, "mujoco": 0.4})
     """Of the groups, by family; a family with share 0 needs nothing installed or on disk."""
     size: int = 112
     """Height of the pictures in pixels; games and scenes are square."""
@@ -216,7 +216,7 @@ def _order(recipe: TwinRecipe, seed: int, split: str, index: int) -> Order:
     )
 
 
-def _in_turn(shares: Mapping[str, float], index: int) -> str:
+def _in_turn(shares: Mapping[str, float | int], index: int) -> str:
     """The families in turn, each as often as its share says, spread evenly."""
     total = sum(shares.values())
     due = {name: 0.0 for name in FAMILIES if shares.get(name)}

@@ -24,16 +24,23 @@ Step = Callable[[Any, Any], None]
 """step(model, data) moves the world on by one small step."""
 
 
+class Unstable(ValueError):
+    """A play that MuJoCo could not follow; it would start again from nowhere."""
+
+
+@cache
 def mujoco() -> Any:  # noqa: ANN401 - the module
     """MuJoCo, drawing without a window unless the environment says otherwise."""
     os.environ.setdefault("MUJOCO_GL", "egl")
     try:
-        return importlib.import_module("mujoco")
+        found = importlib.import_module("mujoco")
     except ImportError:
         raise ValueError(
             "scenes need MuJoCo; install it with pip install 'cosmolabe[mujoco]', or give mujoco "
             "the share 0"
         ) from None
+    found.set_mju_user_warning(lambda _: None)  # else it writes a log where the user stands
+    return found
 
 
 @dataclass(frozen=True)
@@ -155,6 +162,8 @@ def _filmed(
         else:
             for _ in range(steps):
                 step(model, data)
+        if any(data.warning[kind].number for kind in _fatal(mj)):
+            raise Unstable(f"the play went astray at frame {frame}")
     return places, turns
 
 
@@ -266,6 +275,12 @@ def _show_again(scene: Any, shot: Shot, extra: Extra, frame: int) -> None:  # no
 def _whole_state(mj: Any) -> int:  # noqa: ANN401 - MuJoCo's constant
     """Everything that decides how it goes on, the solver's memory included."""
     return int(mj.mjtState.mjSTATE_INTEGRATION)
+
+
+@cache
+def _fatal(mj: Any) -> tuple[int, ...]:  # noqa: ANN401 - MuJoCo's constants
+    kinds = mj.mjtWarning
+    return int(kinds.mjWARN_BADQPOS), int(kinds.mjWARN_BADQVEL), int(kinds.mjWARN_BADQACC)
 
 
 @cache

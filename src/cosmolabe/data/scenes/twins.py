@@ -9,7 +9,16 @@ from cosmolabe.core.seeds import generator
 from cosmolabe.data.held_out import held_out
 from cosmolabe.data.scene_names import KINDS, SCENES
 from cosmolabe.data.scenes.damage import applicable, hurt_shot
-from cosmolabe.data.scenes.shooting import Play, Shot, builders, mujoco, pictures, play, same
+from cosmolabe.data.scenes.shooting import (
+    Play,
+    Shot,
+    Unstable,
+    builders,
+    mujoco,
+    pictures,
+    play,
+    same,
+)
 from cosmolabe.data.scenes.stage import drawn_look
 from cosmolabe.data.twin_rows import Drawn, Order, TwinRecipe
 
@@ -40,7 +49,10 @@ def draw_group(recipe: TwinRecipe, order: Order, attempt: int) -> Drawn | None:
     kind = kinds[order.draw("kind", attempt // 4).integers(len(kinds))]
     luck = order.draw("luck", attempt)
     furious = order.role == "lawful"
-    played = stage(name, recipe, order, int(luck.integers(1 << 31)), furious)
+    try:
+        played = stage(name, recipe, order, int(luck.integers(1 << 31)), furious)
+    except Unstable:
+        return None
     scene = f"mujoco/{name}"
     if furious:
         return Drawn(pictures(played, played.shot), scene, tags=("fast",))
@@ -48,12 +60,19 @@ def draw_group(recipe: TwinRecipe, order: Order, attempt: int) -> Drawn | None:
     if not able:
         return None
     entity, seed = able[luck.integers(len(able))], int(luck.integers(1 << 31))
-    if not _shows(played, hurt_shot(played, kind, max(order.sizes), entity, seed)):
+    try:
+        shots = {size: hurt_shot(played, kind, size, entity, seed) for size in order.sizes}
+    except Unstable:
+        return None
+    if not _shows(played, shots[max(order.sizes)]):
         return None
     true = pictures(played, played.shot)
 
     def drawn(size: float, wanted: np.ndarray) -> UInt8[np.ndarray, "time height width 3"]:
-        double = hurt_shot(played, kind, size, entity, seed)
+        try:
+            double = shots.get(size) or hurt_shot(played, kind, size, entity, seed)
+        except Unstable:
+            return true
         differs = np.array([frame for frame in wanted if not same(double, played.shot, frame)], int)
         out = true.copy()
         out[differs] = pictures(played, double, differs)
