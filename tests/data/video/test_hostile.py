@@ -102,6 +102,23 @@ def test_a_turned_video_is_shown_upright(tmp_path, degrees, resize):
     assert clip.facts["rotation"] == degrees % 360
 
 
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+@pytest.mark.parametrize(("across", "down"), [(True, False), (False, True), (True, True)])
+def test_a_mirrored_video_is_mirrored_back(tmp_path, degrees, across, down):
+    shown = np.full((96, 160, 3), 60, np.uint8)
+    shown[:30, :50] = (220, 40, 40)  # one corner differs from the other three
+    shown[66:, :50] = (40, 40, 220)
+    stored = shown[:: -1 if down else 1, :: -1 if across else 1]
+    stored = np.rot90(stored, -degrees // 90)
+
+    def mirror(stream):
+        stream.set_display_rotation(degrees, hflip=across, vflip=down)
+
+    path = film(tmp_path / "a.mp4", pictures=[stored] * 2, pix="yuv444p", prepare=mirror)
+    inner = clip_of(path).frames[0, 32:128].astype(int)
+    assert np.abs(inner - shown).mean() < 4
+
+
 def test_times_of_a_video_with_a_variable_rate_are_true(tmp_path):
     """(21)"""
     times = [0, 0.1, 0.2, 0.6, 0.7, 1.5, 1.6, 1.7]
