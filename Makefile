@@ -41,7 +41,8 @@ slow: setup
 		|| .venv-slow/bin/pip install -q --disable-pip-version-check "torch>=2.6"
 	@.venv-slow/bin/pip install -q --disable-pip-version-check \
 		-e ".[torch,video,report,rl,atari,mujoco,box2d,datasets,zarr,minari,ray]" --group test
-	@.venv-slow/bin/pip install -q --disable-pip-version-check --no-deps ocatari==2.2.1
+	@.venv-slow/bin/pip install -q --disable-pip-version-check --no-deps ocatari==2.2.1 \
+		eva-decord==0.6.1 phyprobe==0.1.0
 	@.venv-slow/bin/python -m pytest -q -rs tests/slow --ignore=tests/slow/timm
 
 # timm cannot be imported without torchvision, and PyPI's torchvision not beside the CPU torch above.
