@@ -29,7 +29,9 @@ KINDS = ("stats", "mean", "attention", "events")
 def small(kind, width=8, **dials):
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        return build_head(width, HeadRecipe(kind=kind, hidden=8, window=4, stride=2, **dials))
+        return build_head(
+            width, HeadRecipe(kind=kind, hidden=8, heads=2, window=4, stride=2, **dials)
+        )
 
 
 def some(batch=3, times=9, width=8, seed=0):
@@ -134,3 +136,18 @@ def test_an_impossible_head_is_refused_in_words():
         AttentionHead(13)
     with pytest.raises(ValueError, match="differences"):
         build_head(8, HeadRecipe(kind="mean", differences=1))
+
+
+def test_the_attention_head_is_torchs_attention_told_in_another_order():
+    head, clip = AttentionHead(8, 8, heads=2), some(3, 6)
+    mask = torch.tensor([[True] * 6, [True] * 4 + [False] * 2, [True] + [False] * 5])
+    plain = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    with torch.no_grad():
+        for own in (head.ask, head.key, head.value):
+            own.bias.normal_()
+        plain.in_proj_weight.copy_(torch.cat([head.ask.weight, head.key.weight, head.value.weight]))
+        plain.in_proj_bias.copy_(torch.cat([head.ask.bias, head.key.bias, head.value.bias]))
+        plain.out_proj.load_state_dict(head.out.state_dict())
+    query = head.query.expand(3, 1, 8)
+    found, _ = plain(query, clip, clip, key_padding_mask=~mask)
+    torch.testing.assert_close(head.layers(found)[:, 0, 0], head(clip, mask))

@@ -101,7 +101,8 @@ class FittedHead:
         if wrong or not 0 < content["width"] <= 1 << 16:
             raise ValueError(f"{folder / CONFIG}: missing or ill-typed entries {wrong or 'width'}")
         recipe = recipe_from(content["recipe"], folder / CONFIG)
-        heads = [build_head(content["width"], recipe) for _ in range(recipe.members)]
+        with torch.random.fork_rng(devices=[]):  # a start that is overwritten; nobody's dice move
+            heads = [build_head(content["width"], recipe) for _ in range(recipe.members)]
         fitted = cls(heads, recipe, versions=content["versions"], **{k: content[k] for k in kinds})
         tensors = read_tensors(folder / TENSORS)
         check_tensors(folder / TENSORS, tensors, fitted._tensors())

@@ -6,15 +6,13 @@ the features of a clip into rows that no weight touches (pooled over time, or cu
 features. A score of 0 means that nothing is violated, 1 that it is blatant; it is not clipped here.
 """
 
-from typing import Any
-
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from cosmolabe.nets.head_recipe import HeadRecipe
 
-HEADS = 8  # of the attention head
+HEADS = 16  # of the attention head, as in the released package
 
 
 def pool(
@@ -278,8 +276,9 @@ def build_head(width: int, recipe: HeadRecipe) -> Head:
         return StatsHead(width, recipe.hidden, recipe.differences)
     if recipe.differences:
         raise ValueError(f"only stats and events heads pool differences, not '{recipe.kind}'")
-    kinds: dict[str, Any] = {"mean": MeanHead, "attention": AttentionHead}
-    return kinds[recipe.kind](width, recipe.hidden)
+    if recipe.kind == "mean":
+        return MeanHead(width, recipe.hidden)
+    return AttentionHead(width, recipe.hidden, recipe.heads)
 
 
 def window_starts(times: int, window: int, stride: int) -> list[int]:

@@ -20,6 +20,8 @@ class HeadRecipe:
     kind: Literal["stats", "mean", "attention", "events"] = "stats"
     hidden: int = 256
     """Width of the first hidden layer; the second is half of it."""
+    heads: int = 16
+    """Of an `attention` head; they divide the width of the features."""
     differences: int = 0
     """Orders of change over time pooled beside the features themselves: 1 adds first differences,
     2 also second ones. Mean, spread and peak alone cannot tell a clip from its reversal (ours)."""
@@ -72,14 +74,14 @@ class HeadRecipe:
     fraction: float = 1.0
     """Share of the pairs that is used."""
     domain_weight: float = 0.0
-    """Strength of the reversed gradient of a classifier that tells the clips' domains apart
-    (DANN, arXiv 1409.7495; ours)."""
+    """Of the share of the last layer that goes with the clips' domain and not with their label
+    (ours)."""
     domain_by: Literal["dataset", "group", "generator"] = "dataset"
     members: int = 1
     """Heads trained together, each from a start and with draws of its own."""
 
     def __post_init__(self) -> None:
-        for name in ("hidden", "window", "stride", "steps", "batch", "redraw", "members"):
+        for name in ("hidden", "heads", "window", "stride", "steps", "batch", "redraw", "members"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
         for name in ("rate", "huber", "rank_slope"):

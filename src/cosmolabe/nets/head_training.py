@@ -5,6 +5,7 @@ What is random follows from (seed, step), so the step number is all the random s
 resumed training ends with the very weights of an uninterrupted one.
 """
 
+import copy
 import math
 import time
 from collections import deque
@@ -18,7 +19,6 @@ import xxhash
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
-from torch.nn import functional
 
 from cosmolabe.core.corpus import ClipRow
 from cosmolabe.core.record import read_json, write_json
@@ -29,6 +29,7 @@ from cosmolabe.nets.head import Head, build_head
 from cosmolabe.nets.head_losses import (
     anchor_loss,
     bounded_target,
+    domain_loss,
     magnitude_loss,
     rank_loss,
     rank_target,
@@ -229,10 +230,8 @@ class HeadDescent:
         self._anchor = torch.from_numpy(labels.anchor).float()
         self._domain = torch.from_numpy(labels.domain)
         seen = [Seen(head) for head in heads]
-        self.weights, self._buffers = stack_module_state(seen)  # ty: ignore[invalid-argument-type]
+        self.weights, self._buffers = stack_module_state(seen)
         self._skeleton = seen[0]
-        if recipe.domain_weight:
-            self._add_domains(recipe.hidden // 2)
         self.mean = {name: weight.detach().clone() for name, weight in self.weights.items()}
         matrices = [w for w in self.weights.values() if w.ndim > 2]
         vectors = [w for w in self.weights.values() if w.ndim <= 2]
@@ -289,19 +288,19 @@ class HeadDescent:
             + recipe.anchor_weight * parts["anchor"]
         )
         if recipe.domain_weight:
-            parts["domain"] = self._domain_loss(hidden, sides, violation, anchor)
-            total = total + parts["domain"]
+            label = torch.where(anchor.isnan(), violation, anchor)
+            parts["domain"] = domain_loss(hidden, self._domain[sides], label)
+            total = total + recipe.domain_weight * parts["domain"]
         return {"total": total, **parts}
 
     def fitted(self, encoder: str = "") -> FittedHead:
         """The heads with the running mean of their weights."""
         kept = []
         for member in range(self.recipe.members):
-            head = build_head(self.heads[0].width, self.recipe)
+            head = copy.deepcopy(self.heads[member])
             own = {
                 name.removeprefix("head."): value[member].detach().clone()
                 for name, value in {**self.mean, **self._buffers}.items()
-                if name.startswith("head.")
             }
             head.load_state_dict(own)
             kept.append(head)
@@ -415,8 +414,7 @@ class HeadDescent:
         ) -> tuple[Tensor, Tensor]:
             return functional_call(self._skeleton, (weights, buffers), (rows, mask))
 
-        own = {name: w for name, w in self.weights.items() if name.startswith("head.")}
-        return vmap(one)(own, self._buffers, rows, mask)
+        return vmap(one)(self.weights, self._buffers, rows, mask)
 
     def _target(self, drawn: np.ndarray, violation: Tensor, anchor: Tensor) -> Tensor:
         recipe, pool = self.recipe, self.pool
@@ -427,28 +425,6 @@ class HeadDescent:
         known = torch.where(violation.isnan(), anchor, violation)
         first, second = known.chunk(2, -1)
         return bounded_target(worse, gap, first - second, recipe.rank_slope)
-
-    def _add_domains(self, hidden: int) -> None:
-        """A linear classifier of domains a member; it sees the label, so only the rest pays."""
-        count = len(self.labels.domains)
-        for name, shape in (("matrix", (hidden + 2, count)), ("vector", (1, count))):
-            start = torch.zeros(self.recipe.members, *shape)
-            self.weights[f"domains.{name}"] = start.requires_grad_()
-
-    def _domain_loss(
-        self, hidden: Tensor, sides: Tensor, violation: Tensor, anchor: Tensor
-    ) -> Tensor:
-        strength = self.recipe.domain_weight
-        reversed_ = (1 + strength) * hidden.detach() - strength * hidden
-        label = torch.where(anchor.isnan(), violation, anchor)
-        known = ~label.isnan()
-        shown = torch.stack([torch.where(known, label, 0.0), known.float()], -1)
-        logits = torch.cat([reversed_, shown], -1) @ self.weights["domains.matrix"]
-        logits = logits + self.weights["domains.vector"]
-        flat = functional.cross_entropy(
-            logits.flatten(0, 1), self._domain[sides].flatten(), reduction="none"
-        )
-        return flat.unflatten(0, sides.shape).mean(-1)
 
 
 KEPT = ("weight", "mean", "step", "exp_avg", "exp_avg_sq")

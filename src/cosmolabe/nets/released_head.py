@@ -52,7 +52,8 @@ def load_released(path: Path | None = None) -> FittedHead:
         raise ValueError(
             f"{path}: not a file of tensors alone ({type(error).__name__}); it is not opened"
         ) from None
-    head = StatsHead(WIDTH)
+    with torch.random.fork_rng(devices=[]):
+        head = StatsHead(WIDTH)
     with torch.no_grad():
         for name, value in _layers_of(content, head, path).items():
             head.layers.state_dict()[name].copy_(value)
