@@ -1,0 +1,184 @@
+"""Simple scorers beside the judge, on the very same clips: what does the trained part bring?
+
+None of them saw a label, but for the surprise's predictor, which saw lawful training clips, and
+`stats head`, which saw what the judge's own head did.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from cosmolabe.bench.physics.certificate import leakage, pairwise, rho
+from cosmolabe.bench.physics.twin_scores import Frames, Scored, score_rows
+from cosmolabe.data.twin_rows import TwinRow
+from cosmolabe.judges.physics.physics import Physics
+from cosmolabe.nets.eyes import untrained
+from cosmolabe.nets.fitted_head import FittedHead
+from cosmolabe.nets.head import build_head
+from cosmolabe.nets.motion_maps import NAMES
+from cosmolabe.nets.tiny_net import TinyNet
+from cosmolabe.nets.twin_maps import maps_of, on_grid
+
+PAST = 3  # rows of features that the predictor sees
+RIDGE = 1.0
+WORST = 3  # times whose mean stands for a clip
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One clip as all scorers see it."""
+
+    grid: Frames
+    maps: Float[np.ndarray, "kept map row column"]
+    features: Float[np.ndarray, "kept width"]
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Tells the next row of features from the last few, linearly; fitted on lawful clips."""
+
+    weights: Float[np.ndarray, "input width"]
+    mean: Float[np.ndarray, " width"]
+    scale: Float[np.ndarray, " width"]
+    error: Float[np.ndarray, " width"]
+    """Mean square error of each feature over the clips it was fitted on."""
+
+    def surprise(self, features: Float[np.ndarray, "time width"]) -> float:
+        """Mean of the worst times' squared error, in units of the usual one."""
+        if len(features) <= PAST:
+            return float("nan")
+        inputs, targets = _history((features - self.mean) / self.scale)
+        each = ((targets - inputs @ self.weights) ** 2 / self.error).mean(1)
+        return _worst(each)
+
+
+def fit_predictor(clips: Sequence[Float[np.ndarray, "time width"]]) -> Predictor:
+    """Ridge regression over all lawful clips."""
+    flat = np.concatenate(clips)
+    mean, scale = flat.mean(0), flat.std(0) + 1e-6
+    both = [_history((clip - mean) / scale) for clip in clips if len(clip) > PAST]
+    if not both:
+        raise ValueError(f"a predictor needs clips of more than {PAST} times")
+    inputs, targets = (np.concatenate(part) for part in zip(*both, strict=True))
+    square = inputs.T @ inputs + RIDGE * np.eye(inputs.shape[1])
+    weights = np.linalg.solve(square, inputs.T @ targets)
+    error = ((targets - inputs @ weights) ** 2).mean(0) + 1e-6
+    return Predictor(weights, mean, scale, error)
+
+
+def frame_difference(seen: Seen) -> float:
+    """The largest changes of the picture from one time to the next."""
+    frames = seen.grid.astype(np.float32)
+    return _worst(np.abs(np.diff(frames, axis=0)).mean((1, 2, 3))) if len(frames) > 1 else 0.0
+
+
+def jerk(seen: Seen) -> float:
+    """How much matched patches change their speed: the second difference of their places."""
+    pushed = seen.maps[:, NAMES.index("pushed")].astype(np.float32)
+    return _worst(np.sort(pushed.reshape(len(pushed), -1), 1)[:, -WORST:].mean(1))
+
+
+def unexplained(seen: Seen) -> float:
+    """How much of the picture no motion from either neighbour explains."""
+    maps = seen.maps[:, NAMES.index("unexplained both")].astype(np.float32)
+    return _worst(np.sort(maps.reshape(len(maps), -1), 1)[:, -WORST:].mean(1))
+
+
+def odds(seen: Seen) -> float:
+    """The eye's own log odds at its worst times, no head at all."""
+    return _worst(seen.features[:, 1])
+
+
+def untrained_head(judge: Physics) -> FittedHead:
+    """Heads as the judge's, never trained."""
+    fitted = judge.bundle.fitted
+    heads = [untrained(lambda: build_head(fitted.width, fitted.recipe), seed) for seed in range(4)]
+    for head, like in zip(heads, fitted.heads, strict=False):
+        head.shift.copy_(like.shift)
+        head.scale.copy_(like.scale)
+    return FittedHead(heads[: len(fitted.heads)], fitted.recipe, fitted.width)
+
+
+def scorers(judge: Physics, lawful: Sequence[np.ndarray]) -> dict[str, Callable[[Seen], float]]:
+    """Every baseline by name; `lawful` are features of lawful training clips."""
+    blank = untrained_head(judge)
+    found: dict[str, Callable[[Seen], float]] = {
+        "frame difference": frame_difference,
+        "jerk of matched patches": jerk,
+        "unexplained change": unexplained,
+        "eye without a head": odds,
+        "untrained head": lambda seen: float(blank.score([seen.features])[0]),
+    }
+    if lawful:
+        predictor = fit_predictor(lawful)
+        found["surprise of our predictor"] = lambda seen: predictor.surprise(seen.features)
+    return found
+
+
+def look(frames: Frames, fps: float, net: TinyNet) -> Seen:
+    """What all scorers share."""
+    grid = on_grid(frames, fps)
+    maps, _ = maps_of(grid)
+    return Seen(grid, maps, features_from(maps, net))
+
+
+def features_from(maps: np.ndarray, net: TinyNet) -> Float[np.ndarray, "kept width"]:
+    """The eye's features of maps, one row a picture that was kept."""
+    with torch.inference_mode():
+        given = torch.from_numpy(maps.astype(np.float32))[None]
+        return net.pooled(*net.judged(given))[0].numpy()
+
+
+def compare(
+    folder: Path,
+    rows: Sequence[TwinRow],
+    judge: Physics,
+    lawful: Sequence[np.ndarray],
+    out: Path,
+    tell: Callable[[int, int], None] | None = None,
+    num: int = 500,
+) -> list[dict[str, Any]]:
+    """One row a scorer: pairwise accuracy, ρ, leakage, and where its raw scores lie."""
+    net = judge.encoder.net  # ty: ignore[unresolved-attribute]
+    by_name = scorers(judge, lawful)
+
+    def score(frames: Frames, fps: float) -> Scored:
+        seen = look(frames, fps, net)
+        return Scored(0.0, tuple(float(one(seen)) for one in by_name.values()))
+
+    told = score_rows(folder, rows, score, out, attacks=False, progress=tell)
+    found = []
+    for place, name in enumerate(by_name):
+        mine = {clip: Scored(one.members[place]) for clip, one in told.items()}
+        found.append({"scorer": name, **measured(rows, mine, num)})
+    return found
+
+
+def measured(rows: Sequence[TwinRow], scores: Mapping[str, Scored], num: int) -> dict[str, Any]:
+    """The numbers of one scorer."""
+    shown = [row for row in rows if row.role == "damage" and not row.sub_threshold]
+    unseen = [row for row in shown if {"kind", "scene"} <= set(row.held_out)]
+    raw = np.array([one.raw for one in scores.values()])
+    return {
+        "pairwise": pairwise(shown, scores, num, 0),
+        "pairwise_unseen": pairwise(unseen, scores, num, 0),
+        "rho": rho(shown, scores, num, 0),
+        "leakage": leakage(rows, scores, num, 0)["value"],
+        "lowest": float(np.nanmin(raw)),
+        "highest": float(np.nanmax(raw)),
+    }
+
+
+def _history(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    count = len(rows) - PAST
+    inputs = np.concatenate([rows[at : at + count] for at in range(PAST)], 1)
+    return np.concatenate([inputs, np.ones((count, 1))], 1), rows[PAST:]
+
+
+def _worst(values: np.ndarray) -> float:
+    return float(np.sort(values)[-WORST:].mean())
