@@ -544,6 +544,50 @@ def test_a_name_that_is_no_text_is_a_file_too(tmp_path):
     assert numbers_on(safe_clips(os.fsdecode(path), TEN, SMALL)[0]) == [0, 1, 2, 3]
 
 
+def hurt(data, rng):
+    """The bytes with some changed, cut off, blanked or swapped."""
+    data, kind = bytearray(data), rng.integers(5)
+    places = rng.integers(0, len(data), 10)
+    if kind == 0:
+        return bytes(data[: places[0]])
+    if kind == 1:
+        data[places[0] : places[0] + 100] = bytes(rng.integers(200))
+    elif kind == 2:
+        one, two = sorted(places[:2])
+        data[one : one + 50], data[two : two + 50] = data[two : two + 50], data[one : one + 50]
+    else:
+        for place in places if kind == 3 else places % min(600, len(data)):
+            data[place] = rng.integers(256)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "name", ["h264.mp4", "h264.ts", "vp9.webm", "anim.gif", "mpeg4.avi", "a.webp", "a.npz", "a.png"]
+)
+def test_hurt_anywhere_a_file_gives_clips_or_one_line(tmp_path, name):
+    path = tmp_path / name
+    images = [Image.fromarray(barcode(n)) for n in range(6)]
+    if name == "a.npz":
+        np.savez_compressed(path, frames=np.stack(images), fps=10)
+    elif name in ("a.webp", "a.png"):
+        images[0].save(path, save_all=True, append_images=images[1:], duration=100)
+    else:
+        film(path, 20, **CODECS[name])
+    whole, rng = path.read_bytes(), np.random.default_rng(zlib.crc32(name.encode()))
+    limits = Limits(pixels=4_000_000, frames=20_000, seconds=3600.0, bytes=1 << 28)
+    outcomes = set()
+    for _ in range(40):
+        path.write_bytes(hurt(whole, rng))
+        try:
+            outcomes.add(len(open_clips(path, TEN, Canvas(32), limits)))
+        except ValueError as error:
+            outcomes.add("refused")
+            text = str(error)
+            assert "\n" not in text, text
+    assert outcomes <= {1, "refused"}
+    assert 1 in outcomes or name == "a.npz"  # which has a checksum over every byte
+
+
 # Limits -----------------------------------------------------------------------------------------
 
 

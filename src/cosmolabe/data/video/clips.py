@@ -25,7 +25,7 @@ from cosmolabe.data.video.protocols import (
     Limits,
     Sampling,
 )
-from cosmolabe.data.video.source import Source, Unsure
+from cosmolabe.data.video.source import Source, Unsure, one_line
 from cosmolabe.data.video.stills import Animation, Folder
 from cosmolabe.data.video.stored import Stored
 
@@ -79,18 +79,23 @@ def each_clip(
     fps: float | None = None,
 ) -> Iterator[Clip]:
     """The same one after another, holding no more pictures than the windows overlap."""
-    with spooled(path, limits) as real, source(real, sampling, limits, fps) as video:
-        given = 0
-        for _ in range(2):
-            windows = windows_of(video, sampling)[given:]
-            try:
-                for clip in _cut(video, windows, sampling, canvas, given):
-                    yield clip
-                    given += 1
-                return
-            except Unsure:
-                video.resurvey()
-        raise ValueError(f"{path}: its frames change from one decoding to the next")
+    try:
+        with spooled(path, limits) as real, source(real, sampling, limits, fps) as video:
+            given = 0
+            for _ in range(2):
+                windows = windows_of(video, sampling)[given:]
+                try:
+                    for clip in _cut(video, windows, sampling, canvas, given):
+                        yield clip
+                        given += 1
+                    return
+                except Unsure:
+                    video.resurvey()
+            raise ValueError(f"{path}: its frames change from one decoding to the next")
+    except OSError as error:  # FFmpeg's errors are among them
+        raise ValueError(f"{path} cannot be read ({one_line(error)})") from None
+    except MemoryError:
+        raise ValueError(f"{path} needs more memory to decode than there is") from None
 
 
 @contextlib.contextmanager

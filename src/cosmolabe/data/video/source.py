@@ -55,6 +55,11 @@ class Unsure(Exception):
     """What the index promised could not be decoded; nothing is wrong with the caller."""
 
 
+def one_line(error: BaseException) -> str:
+    """What a library says, without its line breaks, and cut where it goes on and on."""
+    return " ".join(str(error).split())[:200]
+
+
 def over(colours: UInt8[np.ndarray, "height width 4"], fill: int) -> np.ndarray:
     """RGBA laid over a grey; RGB."""
     alpha = colours[..., 3:].astype(np.uint16)

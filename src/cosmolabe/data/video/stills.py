@@ -12,7 +12,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from cosmolabe.data.video.letterbox import letterbox
 from cosmolabe.data.video.protocols import Canvas, Limits
-from cosmolabe.data.video.source import over
+from cosmolabe.data.video.source import one_line, over
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TIFF", "GIF")
@@ -188,7 +188,7 @@ def open_image(file: Path, limits: Limits) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise ValueError(f"{file}: {error}") from None
     except (UnidentifiedImageError, OSError, SyntaxError, EOFError, ValueError) as error:
-        raise ValueError(f"{file} is no picture that can be read ({error})") from None
+        raise ValueError(f"{file} is no picture that can be read ({one_line(error)})") from None
     if image.width * image.height > limits.pixels:
         image.close()
         raise ValueError(

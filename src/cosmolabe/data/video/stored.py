@@ -5,8 +5,10 @@ short one. Form: (T, H, W), (T, H, W, 1|3|4) or (T, 1|3|4, H, W); uint8, uint16 
 """
 
 import io
+import lzma
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +19,12 @@ from jaxtyping import UInt8
 
 from cosmolabe.data.video.letterbox import letterbox
 from cosmolabe.data.video.protocols import Canvas, Limits
-from cosmolabe.data.video.source import over
+from cosmolabe.data.video.source import one_line, over
 
 NAMES = ("frames", "video", "pictures", "images", "arr_0")
 """Members of an .npz that may hold the pictures, in this order; else its only array."""
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError)
+"""What reading a damaged, encrypted or strangely packed archive raises."""
 DTYPES = ("uint8", "uint16", "float16", "float32", "float64")
 
 
@@ -48,6 +52,14 @@ class Stored:
         self.warnings: list[str] = []
         self.doubtful: set[int] = set()
         self.archive, self.member, stated = _member(path, limits)
+        try:
+            self._read_header(limits, fps or stated, assumed)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_header(self, limits: Limits, rate: float | None, assumed: float) -> None:
+        path = self.path
         with self._opened() as file:
             self.shape, self.dtype, fortran, self.start = _header(file, path)
         self.first = _axes(self.shape, path)
@@ -60,7 +72,6 @@ class Stored:
                 "(limit `pixels`)"
             )
         self._check_bytes(limits)
-        rate = fps or stated
         if rate is None:
             self.warnings.append(f"no rate given (`fps` in the .npz); {assumed:g} fps assumed")
             rate = assumed
@@ -87,8 +98,13 @@ class Stored:
         size = math.prod(self.shape[1:]) * self.dtype.itemsize
         with self._opened() as file:
             for index in wanted:
-                file.seek(self.start + index * size)
-                data = file.read(size)
+                try:
+                    file.seek(self.start + index * size)
+                    data = file.read(size)
+                except DAMAGE as error:
+                    raise ValueError(
+                        f"{self.path} is damaged ({one_line(error)}); write it again"
+                    ) from None
                 if len(data) < size:
                     raise ValueError(f"{self.path} is cut short at frame {index}; write it again")
                 picture = np.frombuffer(data, self.dtype).reshape(self.shape[1:])
@@ -105,7 +121,12 @@ class Stored:
     def _opened(self) -> io.BufferedIOBase:
         if self.archive is None:
             return self.path.open("rb")
-        file = self.archive.open(self.member)
+        try:
+            file = self.archive.open(self.member)
+        except DAMAGE as error:
+            raise ValueError(
+                f"{self.path} is damaged ({one_line(error)}); write it again"
+            ) from None
         assert isinstance(file, io.BufferedIOBase)
         return file
 
@@ -146,6 +167,7 @@ def _member(path: Path, limits: Limits) -> tuple[zipfile.ZipFile | None, str, fl
     with path.open("rb") as file:
         if file.read(4) != b"PK\x03\x04":
             return None, "", None
+    archive = None
     try:
         archive = zipfile.ZipFile(path)
         names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
@@ -158,8 +180,12 @@ def _member(path: Path, limits: Limits) -> tuple[zipfile.ZipFile | None, str, fl
         if chosen is None and len(pictures) != 1:
             raise ValueError(f"no array of {list(NAMES)}; it has {sorted(names)}")
         return archive, f"{chosen or pictures[0]}.npy", rate
-    except (zipfile.BadZipFile, OSError, IndexError, NotImplementedError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as .npz ({error}); write it again") from None
+    except (*DAMAGE, IndexError, ValueError) as error:
+        if archive is not None:
+            archive.close()
+        raise ValueError(
+            f"{path} cannot be read as .npz ({one_line(error)}); write it again"
+        ) from None
 
 
 def _header(file: io.BufferedIOBase, path: Path) -> tuple[tuple[int, ...], np.dtype, bool, int]:
@@ -173,7 +199,9 @@ def _header(file: io.BufferedIOBase, path: Path) -> tuple[tuple[int, ...], np.dt
             raise ValueError(f"version {version}")
         shape, fortran, dtype = read(file)
     except Exception as error:  # whatever a damaged header or deflate stream raises
-        raise ValueError(f"{path} cannot be read as an array ({error}); write it again") from None
+        raise ValueError(
+            f"{path} cannot be read as an array ({one_line(error)}); write it again"
+        ) from None
     if dtype.hasobject or dtype.name not in DTYPES:
         raise ValueError(f"{path} holds {dtype}, not colours; have {list(DTYPES)}")
     return shape, dtype, fortran, file.tell()
