@@ -90,7 +90,8 @@ def told_of(out: Path) -> tuple[dict[str, Any], list[Any]]:
                 {name: row[name] for name in TOLD}
             )
     worst.sort(key=lambda row: -row["raw"])
-    data = {"counts": counts, "head": config["head"], "encoder": config["encoder"]}
+    data = {"counts": counts}
+    data |= {name: config[name] for name in ("kept_from_before", "head", "encoder")}
     text: list[Any] = [clips_table(worst[:SHOWN], "most violating first")]
     if other:
         rows = [(row["input"], row["status"], row["why"]) for row in other[:SHOWN]]

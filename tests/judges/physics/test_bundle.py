@@ -77,6 +77,13 @@ def test_an_unknown_head_is_refused_with_those_there_are(tmp_path):
         assert load_bundle(name).name
 
 
+def test_untrained_heads_are_the_same_each_time_and_say_what_they_are():
+    one, two = load_bundle("untrained"), load_bundle("untrained")
+    assert one.sha256 == two.sha256
+    assert len(one.fitted.heads) == 3
+    assert "never trained" in one.about["note"]
+
+
 def test_familiar_tells_near_from_far_in_every_direction():
     dice = np.random.default_rng(1)
     spread = np.linspace(0.1, 3, 30)

@@ -117,7 +117,7 @@ def judge_many(
             file.flush()
             finished += len(rows)
             tell(finished, len(inputs))
-    return _finish(inputs, out, judge, settings, shown)
+    return _finish(inputs, out, judge, settings, shown, len(inputs) - len(left))
 
 
 def _here(judge: Physics, inputs: Sequence[Input], settings: Settings) -> Iterator[dict[str, Any]]:
@@ -202,7 +202,7 @@ def plain_name(name: str) -> str:
 
 
 def _finish(
-    inputs: Sequence[Input], out: Path, judge: Physics, settings: Settings, shown: int
+    inputs: Sequence[Input], out: Path, judge: Physics, settings: Settings, shown: int, kept: int
 ) -> list[Reading]:
     """Rows in the order of the inputs, the last one of each; then everything that follows."""
     places: dict[str, tuple[int, int]] = {}
@@ -235,6 +235,7 @@ def _finish(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "videos": len(inputs),
         **counts,
+        "kept_from_before": kept,
         "head": judge.bundle.name,
         "head_sha256": judge.bundle.sha256,
         "encoder": judge.encoder.name,

@@ -45,7 +45,7 @@ class Reward:
     still: float = STILL
 
     def __call__(
-        self, pixels: Float[Tensor, "batch time 3 height width"], fps: float | None = None
+        self, pixels: Float[Tensor, "batch time 3 height width"], fps: float | int | None = None
     ) -> Rewarded:
         """Scores of pixels in 0..1; `fps` is theirs, where it is not that of the protocol's grid.
 

@@ -29,6 +29,10 @@ HEADS = Path(__file__).parent / "heads"
 """The heads that come with the package, a folder each."""
 RELEASED = "phyprobe"
 """PhyProbe's own head, out of its wheel (`pip install --no-deps phyprobe==0.1.0`)."""
+UNTRAINED = "untrained"
+"""Heads as they are before training, on the eye that works offline: what chance alone sees. A
+baseline, and a way to try every command."""
+CHANCE = ("efficientnet_lite", "128", 1280, 3)  # its eye, size, width; number of heads
 
 
 @dataclass(frozen=True)
@@ -69,21 +73,24 @@ def bundled() -> list[str]:
 
 
 def load_bundle(name: str | Path = "") -> Bundle:
-    """A head by name (the package's own, or `phyprobe`) or by folder; the default where none."""
+    """A head by name (the package's own, `phyprobe`, `untrained`) or folder; by default ours."""
     known = bundled()
     if not name:
         if not known:
             raise ValueError(
                 "no physics head comes with this installation; name a folder that `cosmolabe "
-                f"physics fit` wrote, or '{RELEASED}'"
+                f"physics fit` wrote, '{RELEASED}' or '{UNTRAINED}'"
             )
         name = known[0]
     if str(name) == RELEASED:
         return _released()
+    if str(name) == UNTRAINED:
+        return _untrained()
     folder = HEADS / str(name) if str(name) in known else Path(name)
     if not folder.is_dir():
         raise ValueError(
-            f"no physics head '{name}'; have {[*known, RELEASED]} or a folder with {RECIPE}"
+            f"no physics head '{name}'; have {[*known, RELEASED, UNTRAINED]} or a folder with "
+            f"{RECIPE}"
         )
     return _read(folder)
 
@@ -154,6 +161,22 @@ def _released() -> Bundle:
         protocol="physics/phyprobe-1",
         about={"licence": "MIT", "source": "PyPI phyprobe 0.1.0"},
     )
+
+
+def _untrained(seed: int = 0) -> Bundle:
+    import torch
+
+    from cosmolabe.nets.fitted_head import FittedHead
+    from cosmolabe.nets.head import build_head
+    from cosmolabe.nets.head_recipe import HeadRecipe
+
+    eye, size, width, members = CHANCE
+    recipe = HeadRecipe(members=members)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        heads = [build_head(width, recipe) for _ in range(members)]
+    about = {"note": "never trained: its scores are chance", "seed": seed}
+    return Bundle(UNTRAINED, FittedHead(heads, recipe, width, seed), eye, size, about=about)
 
 
 def _digest(fitted: "FittedHead", familiar: Familiar | None) -> str:

@@ -39,7 +39,7 @@ class Held(Source):
 
 
 def clips_of(
-    frames: UInt8[np.ndarray, "time height width 3"], fps: float, protocol: PhysicsProtocol
+    frames: UInt8[np.ndarray, "time height width 3"], fps: float | int, protocol: PhysicsProtocol
 ) -> list[Clip]:
     """The windows of a video given as RGB frames at `fps`."""
     if frames.ndim != 4 or frames.shape[-1] != 3 or frames.dtype != np.uint8 or not len(frames):
@@ -48,12 +48,13 @@ def clips_of(
         )
     if not 0 < fps <= 10_000:
         raise ValueError(f"fps is pictures per second, above 0; got {fps}")
-    video = Held(frames, fps)
+    video = Held(frames, float(fps))
     drawn: dict[int, np.ndarray] = {}
     clips = []
     for window in windows_of(video, protocol.sampling):
         for number in set(window.numbers.tolist()) - set(drawn):
-            drawn[number] = letterbox(frames[number], protocol.canvas)
+            drawn[number] = np.empty((protocol.canvas.size, protocol.canvas.size, 3), np.uint8)
+            letterbox(frames[number], protocol.canvas, drawn[number])
         pictures, places = _once([drawn[number] for number in sorted(set(window.numbers.tolist()))])
         _, order = np.unique(window.numbers, return_inverse=True)
         shown = places[order.reshape(-1)]

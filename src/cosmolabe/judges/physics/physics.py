@@ -83,7 +83,9 @@ class Physics:
         """The verdict on one video, given as windows of the protocol's sampling and canvas."""
         return judge_watched(self.watch(clips), self.bundle, self.protocol)
 
-    def judge_frames(self, frames: UInt8[np.ndarray, "time height width 3"], fps: float) -> Verdict:
+    def judge_frames(
+        self, frames: UInt8[np.ndarray, "time height width 3"], fps: float | int
+    ) -> Verdict:
         """The verdict on RGB frames in memory, shown at `fps`."""
         return self.judge(clips_of(frames, fps, self.protocol))
 

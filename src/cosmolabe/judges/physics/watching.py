@@ -15,7 +15,7 @@ from cosmolabe.judges.physics.motion import changes
 from cosmolabe.judges.physics.protocol import PhysicsProtocol
 
 HAIR = 1e-6  # seconds
-OF_A_WINDOW = ("window", "window_start", "window_end", "frames_shown", "frozen")
+OF_A_WINDOW = ("window", "window_start", "window_end", "frames_shown", "frozen", "doubtful")
 
 
 @dataclass(frozen=True)
@@ -108,4 +108,5 @@ def _joined(facts: dict[str, Any], clip: Clip) -> dict[str, Any]:
     told = {name: value for name, value in clip.facts.items() if name not in OF_A_WINDOW}
     if "source_fps" not in facts:
         told["source_fps"] = clip.source_fps
-    return {**facts, **told, "windows": facts.get("windows", 0) + 1}
+    doubtful = facts.get("doubtful", 0) + int(clip.facts.get("doubtful", 0))
+    return {**facts, **told, "windows": facts.get("windows", 0) + 1, "doubtful": doubtful}
