@@ -9,8 +9,8 @@ from cosmolabe.data.video import CANVASES, SAMPLINGS, Canvas, open_clips
 pytest.importorskip("decord")
 preprocess = pytest.importorskip("phyprobe._preprocess")
 
-LEVELS = 2
-"""Of 255: both convert colours by FFmpeg, in builds eight years apart."""
+LEVELS = 1
+"""Of 255, for the few values that a different order of sums puts on the other side of a cut."""
 
 
 def released(path, **keywords):
@@ -40,8 +40,8 @@ def test_our_released_protocol_shows_what_the_released_package_shows(tmp_path, c
         theirs = released(path, clip_sec=seconds)
         assert clip.played.shape == theirs.shape == (48, 480, 480, 3)
         difference = np.abs(clip.played.astype(int) - theirs)
-        assert difference.mean() <= 0.5
-        assert np.percentile(difference, 99.9) <= LEVELS
+        assert difference.mean() <= 0.05
+        assert difference.max() <= LEVELS
 
 
 @pytest.mark.parametrize(("count", "fps"), [(250, 25), (37, 12), (60, 60), (5, 4), (199, 23.976)])
