@@ -148,11 +148,12 @@ class Judge(Verb):
             if any(item.video for item in rollouts):
                 readings, rows = imagined.judge_videos(rollouts, physics, settings.limits)
                 links: list[Any] = []
+                shown: list[Any] = []
             else:
                 told = imagined.judge_states(rollouts, physics)
-                readings, rows, links = told.readings, told.rows, told.links
+                readings, rows, links, shown = told.readings, told.rows, told.links, told.shown
         else:
-            readings, rows, links = self._imagined_of_stores(physics)
+            readings, rows, links, shown = self._imagined_of_stores(physics)
         if not others:
             clear(self.out)
             record = Record(
@@ -167,14 +168,17 @@ class Judge(Verb):
         write_jsonl(self.out / "videos.jsonl", rows)
         about = {"protocol": physics.protocol, "head": physics.bundle.name, "links": links}
         write_json(self.out / "imagined.json", about)
+        worst = sorted(shown, key=lambda one: -one.raw)[: many.SHOWN]
+        for rank, one in enumerate(worst):
+            many.keep_window(self.out, rank, one.input, one.frames, one.fps, one.first, one.window)
         return [*others, *readings]
 
-    def _imagined_of_stores(self, physics: Any) -> tuple[list[Any], list[Any], list[Any]]:  # noqa: ANN401
+    def _imagined_of_stores(self, physics: Any) -> tuple[list[Any], ...]:  # noqa: ANN401
         from cosmolabe.bench.physics.imagined import judge_imagined
         from cosmolabe.cli._models import open_model
         from cosmolabe.data.store import open_store
 
-        readings, rows, links = [], [], []
+        readings, rows, links, shown = [], [], [], []
         for path in self.paths:
             store = open_store(path)
             models = [open_model(name, store, self.seed, self.trust) for name in self.model]
@@ -185,7 +189,8 @@ class Judge(Verb):
             readings += told.readings
             rows += told.rows
             links += told.links
-        return readings, rows, links
+            shown += told.shown
+        return readings, rows, links, shown
 
     @property
     def state_protocol(self) -> str:

@@ -6,11 +6,11 @@ true state error: if the two do not rise together, the judge does not see what g
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
 from cosmolabe.bench.dense import dense_states, draw_window
 from cosmolabe.bench.driving import imagine
@@ -33,10 +33,25 @@ from cosmolabe.metrics.spearman import spearman
 FRAMES = 180  # 3 s at 60 a second, the least a game rollout of a picture judge has
 WINDOW = PROTOCOLS["state/1"].window
 SIDE = 224  # pixels in height
+MOST_SHOWN = 3  # rollouts of a model whose worst window is kept as pictures
+AROUND, SHOWN_RATE = 0.5, 20.0  # seconds around it; pictures a second
 TRUE = "true"
 """Who is judged, where it is the game itself."""
 Look = Callable[[int], Appearance]
 """Appearance of the episode of a row."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Pictures around the worst window of a rollout."""
+
+    input: str
+    raw: float
+    frames: UInt8[np.ndarray, "time height width 3"]
+    fps: float
+    first: float
+    """Seconds at which they begin."""
+    window: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,8 @@ class Imagined:
     """One row a rollout: of the model, of the trivial models, of the game itself."""
     links: list[dict[str, Any]]
     """One row a model: its readings beside floors and ceiling, and each rollout's (error, raw)."""
+    shown: list[Shown] = field(default_factory=list)
+    """The worst windows of the most violating imagined rollouts."""
 
 
 def judge_imagined(
@@ -101,7 +118,10 @@ def judge_states(rollouts: Sequence[Rollout], physics: Physics) -> Imagined:
                 lambda _: Appearance(),
             )
             whole = Imagined(
-                whole.readings + told.readings, whole.rows + told.rows, whole.links + told.links
+                whole.readings + told.readings,
+                whole.rows + told.rows,
+                whole.links + told.links,
+                whole.shown + told.shown,
             )
     return whole
 
@@ -151,13 +171,28 @@ def _judged(
         about = {"game": game, "model": name, "data": data}
         readings += _readings(link, rows[name], physics, about)
     everyone = [row for group in rows.values() for row in group]
-    links.append(
-        {"game": game, "model": ALL} | _correlation(everyone) | {"points": _points(everyone)}
-    )
-    readings.append(
-        _rank_reading(links[-1], physics, {"game": game, "model": ALL, "data": data}, everyone)
-    )
-    return Imagined(readings, everyone, links)
+    whole = {"game": game, "model": ALL, **_correlation(everyone), "points": _points(everyone)}
+    links.append(whole)
+    everywhere = {"game": game, "model": "", "data": data}
+    readings.append(_rank_reading(whole, physics, everywhere, everyone))
+    shown = []
+    for name, (prediction, _) in predictions.items():
+        ranked = np.argsort(-np.nan_to_num(column_of(rows[name], "raw"), nan=-np.inf))
+        for row in ranked[:MOST_SHOWN].tolist():
+            told_row = rows[name][row]
+            if told_row["status"] == "scored" and np.isfinite(told_row["worst_start"]):
+                drawn = _drawn(windows, prediction, game, row, look)[1]
+                shown.append(_shown(told_row, drawn, fps))
+    return Imagined(readings, everyone, links, shown)
+
+
+def _shown(row: Mapping[str, Any], frames: np.ndarray, fps: float) -> Shown:
+    window = row["worst_start"], row["worst_end"]
+    times = np.arange(len(frames)) / fps
+    near = (times >= window[0] - AROUND) & (times < window[1] + AROUND)
+    near &= np.arange(len(frames)) % max(1, round(fps / SHOWN_RATE)) == 0
+    every = fps / max(1, round(fps / SHOWN_RATE))
+    return Shown(row["input"], row["raw"], frames[near], every, float(times[near][0]), window)
 
 
 ALL = "all models and the truth"

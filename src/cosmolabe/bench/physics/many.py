@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from jaxtyping import UInt8
 
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import (
@@ -302,19 +303,32 @@ def _show_worst(
             if pictures is None:
                 continue
             frames, first, fps = pictures
-            path = out / MEDIA / f"{rank:02d}.npz"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.savez_compressed(
-                path,
-                frames=frames,
-                fps=np.float64(fps),
-                input=np.array(row["input"].encode("utf-8", ESCAPED).decode()),
-                start=np.float64(start),
-                end=np.float64(end),
-                first=np.float64(first),
-            )
+            keep_window(out, rank, row["input"], frames, fps, first, (start, end))
     finally:
         worker.kill()
+
+
+def keep_window(
+    out: Path,
+    rank: int,
+    name: str,
+    frames: UInt8[np.ndarray, "time height width 3"],
+    fps: float,
+    first: float,
+    window: tuple[float, float],
+) -> None:
+    """Pictures around a worst window, as the report reads them; `first` is when they begin."""
+    path = out / MEDIA / f"{rank:02d}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(
+        path,
+        frames=frames,
+        fps=np.float64(fps),
+        input=np.array(name.encode("utf-8", ESCAPED).decode()),
+        start=np.float64(window[0]),
+        end=np.float64(window[1]),
+        first=np.float64(first),
+    )
 
 
 def pictures_of(
