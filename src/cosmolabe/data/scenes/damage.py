@@ -15,6 +15,8 @@ from cosmolabe.data.scenes.stage import MATERIALS, right_of
 STEEPEST_TURN = np.pi / 3  # of gravity towards the side of the picture, at size 1
 SLIPPERIEST = 0.98  # share of it that is lost, at size 1: without any, contacts turn unstable
 LIVELIEST = 1.0  # share of its speed that each bounce gains, at size 1
+A_BOUNCE = 0.2  # metres per second: who leaves more slowly has not bounced
+WILDEST = 8.0  # metres per second: who is faster already gains no more
 HEAVIEST = 14.0  # times its mass that a body gains, at size 1
 LIFT = 1.7  # times its weight: the force upwards on a body, at size 1
 HARDEST_KICK = 0.9  # widths of the picture per second, at size 1
@@ -163,11 +165,13 @@ def _bouncing_harder(model: Any, played: Play, gain: float) -> Step:  # noqa: AN
         if data.ncon:
             frames, pairs = data.contact.frame, model.geom_bodyid[data.contact.geom]
             for frame, (one, other) in zip(frames, pairs, strict=True):
-                now[int(one)], now[int(other)] = -frame[:3], frame[:3]
+                now[int(one)], now[int(other)] = -frame[:3], frame[:3].copy()
         for body, out in touched.items():
             if body not in now and body in dofs:
                 speed = data.qvel[dofs[body] : dofs[body] + 3]
-                speed += out * max(float(speed @ out), 0.0) * gain
+                away = float(speed @ out)
+                if A_BOUNCE < away < WILDEST:
+                    speed += out * away * gain
         touched.clear()
         touched.update(now)
 

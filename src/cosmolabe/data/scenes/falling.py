@@ -74,7 +74,13 @@ def ball_pit(draw: np.random.Generator) -> Stage:
         bodies += free(name, geom("sphere", (draw.uniform(0.15, 0.22),), i), place)
         speeds[name] = (draw.uniform(-1, 1), 0.0, 0.0, 0.0, 0.0, 0.0)
     return Stage(
-        bodies, tuple(speeds), 3.4, (0.0, 1.3), speeds, bounce=draw.uniform(0.5, 0.8), down=(8, 25)
+        bodies,
+        tuple(speeds),
+        3.4,
+        (0.0, 1.3),
+        speeds,
+        bounce=draw.uniform(0.5, 0.8),
+        down=(8.0, 25.0),
     )
 
 

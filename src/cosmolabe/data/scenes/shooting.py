@@ -18,6 +18,11 @@ from jaxtyping import Bool, Float, Int, UInt8
 from cosmolabe.data.scenes.stage import Look, Stage, world_of
 
 HIDDEN = 5  # a group of geoms that is not drawn
+NO_DRAWING = (
+    "MuJoCo cannot draw here ({}); MUJOCO_GL=egl needs libEGL and Mesa's drivers (Debian: libegl1 "
+    "libgl1-mesa-dri), MUJOCO_GL=osmesa needs libosmesa6"
+)
+WAYS = ("egl", "osmesa")  # to draw without a window
 MOST_GEOMS = 200  # in a picture
 MOST_PIXELS = 640  # of a side
 Step = Callable[[Any, Any], None]
@@ -39,6 +44,8 @@ def mujoco() -> Any:  # noqa: ANN401 - the module
             "scenes need MuJoCo; install it with pip install 'cosmolabe[mujoco]', or give mujoco "
             "the share 0"
         ) from None
+    except Exception as error:  # it looks for a way to draw at once, and each way fails in its own
+        raise ValueError(NO_DRAWING.format(error)) from None
     found.set_mju_user_warning(lambda _: None)  # else it writes a log where the user stands
     return found
 
@@ -192,7 +199,7 @@ def pictures(
         return out
     film = Film(model, played.size)
     try:
-        for row, frame in zip(out, wanted, strict=True):
+        for row, frame in zip(out, wanted.tolist(), strict=True):
             data.geom_xpos[:], data.geom_xmat[:] = shot.places[frame], shot.turns[frame]
             model.geom_size[:] = sizes * shot.scales[frame][:, None]
             model.geom_matid[:] = shot.materials[frame]
@@ -245,13 +252,14 @@ class Film:
 
 @cache
 def _context() -> Any:  # noqa: ANN401 - MuJoCo's
+    mujoco()
+    way = os.environ["MUJOCO_GL"].lower()
     try:
-        return mujoco().GLContext(MOST_PIXELS, MOST_PIXELS)
+        # Named, since mujoco itself has chosen already where somebody imported it before us.
+        drawing = importlib.import_module(f"mujoco.{way if way in WAYS else 'glfw'}")
+        return drawing.GLContext(MOST_PIXELS, MOST_PIXELS)
     except Exception as error:  # each backend raises its own
-        raise ValueError(
-            f"MuJoCo cannot draw here ({error}); MUJOCO_GL=egl needs libEGL and Mesa's drivers "
-            "(Debian: libegl1 libgl1-mesa-dri), MUJOCO_GL=osmesa needs libosmesa6"
-        ) from None
+        raise ValueError(NO_DRAWING.format(error)) from None
 
 
 def _show_again(scene: Any, shot: Shot, extra: Extra, frame: int) -> None:  # noqa: ANN401 - MuJoCo's

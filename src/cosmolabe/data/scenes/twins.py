@@ -73,7 +73,9 @@ def draw_group(recipe: TwinRecipe, order: Order, attempt: int) -> Drawn | None:
             double = shots.get(size) or hurt_shot(played, kind, size, entity, seed)
         except Unstable:
             return true
-        differs = np.array([frame for frame in wanted if not same(double, played.shot, frame)], int)
+        differs = np.array(
+            [frame for frame in wanted if not same(double, played.shot, int(frame))], int
+        )
         out = true.copy()
         out[differs] = pictures(played, double, differs)
         return out
