@@ -109,9 +109,19 @@ def test_nothing_that_learns_meets_a_look_a_damage_or_a_scene(floor):
     assert files
     for file in files:
         tree = ast.parse(file.read_text())
-        names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        names = {
+            node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and not _only_reads_clips(node)
+        }
         names |= {
             n.name for node in ast.walk(tree) if isinstance(node, ast.Import) for n in node.names
         }
         met = [name for name in names if name and name.startswith(LOOKS)]
         assert not met, f"{file.name} imports {met}"
+
+
+def _only_reads_clips(node):
+    """A clip by its path tells no look: whoever learns from twins is handed rows that may train."""
+    names = {alias.name for alias in node.names}
+    return node.module == "cosmolabe.data.twin_set" and names == {"read_frames"}
