@@ -187,7 +187,7 @@ def test_scoring_goes_on_where_it_stopped_and_a_torn_line_is_scored_again(tmp_pa
     assert all(json.loads(line) for line in out.read_text().splitlines())
 
 
-def test_every_third_group_is_attacked():
+def test_every_so_many_groups_are_attacked():
     rows = [row(f"g{n}", "damage", "lag", 0.5, f"d{n}.mp4") for n in range(2 * ATTACKED)]
     attacked = {name.split(":")[0] for name in clips_of_rows(rows) if ":" in name}
     assert attacked == {"g0.mp4", f"g{ATTACKED}.mp4"}

@@ -1,4 +1,4 @@
-"""The physics judge's own work: best of N, drift over dated runs, scores over HTTP."""
+"""The physics judge's own work: certificate and ladder, best of N, drift, scores over HTTP, fit."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg, subcommand
 
 from cosmolabe.cli import _physics
+from cosmolabe.cli._physics_made import PhysicsBench, PhysicsCertificate, PhysicsFit
 from cosmolabe.cli._verb import Answer, Engine, Table, Verb, progress
 
 
@@ -173,4 +174,7 @@ VERB = (
     Annotated[PhysicsBestOf, subcommand("best-of")]
     | Annotated[PhysicsDrift, subcommand("drift")]
     | Annotated[PhysicsServe, subcommand("serve")]
+    | Annotated[PhysicsCertificate, subcommand("certificate")]
+    | Annotated[PhysicsBench, subcommand("bench")]
+    | Annotated[PhysicsFit, subcommand("fit")]
 )

@@ -15,7 +15,7 @@ from cosmolabe.nets.motion_maps import NAMES, motion_maps
 
 REPEATED = 2.0 / 255
 """Largest change of any pixel at which a picture is the one before it shown again."""
-EARLY, LATE = 24, 32  # channels of the first and the last layers
+EARLY, LATE = 32, 40  # channels of the first and the last layers
 TOP = 3  # places whose mean stands beside the single highest
 READINGS = 4
 WIDTH = 2 * LATE + READINGS

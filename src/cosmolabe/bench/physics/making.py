@@ -41,6 +41,8 @@ from cosmolabe.nets.twin_maps import SeenClip, refuse_held_out, see_all
 
 SCHEMA = 1
 NAME = "small"
+MORE = "more"
+"""Folder of the second set of twins."""
 PACKAGE = Path(cosmolabe.__file__).parent
 EYE = Path("encoders") / "tiny.safetensors"
 EYE_RECORD = EYE.with_suffix(".json")
@@ -54,7 +56,7 @@ Tell = Callable[[str], None]
 
 def _twins() -> TwinRecipe:
     return TwinRecipe(
-        groups={"train": 400, "val": 48, "test": 112},
+        groups={"train": 480, "val": 48, "test": 160},
         shares={"games": 0.6, "mujoco": 0.4},
         fps=(16.0, 16.0, 16.0, 12.0, 24.0),
     )
@@ -62,12 +64,15 @@ def _twins() -> TwinRecipe:
 
 def _head() -> HeadRecipe:
     return HeadRecipe(
-        kind="stats",
+        kind="events",
+        window=16,
+        stride=4,
+        quantile=0.9,
         hidden=64,
         differences=1,
         standardise=True,
-        steps=3000,
-        warmup=150,
+        steps=2000,
+        warmup=100,
         ema=0.999,
         batch=16,
         weights=(("twins", 0.5), ("sizes", 0.3), ("quality", 0.2)),
@@ -82,6 +87,11 @@ class JudgeRecipe:
     twins: TwinRecipe = field(default_factory=_twins)
     eye: EyeRecipe = field(default_factory=EyeRecipe)
     head: HeadRecipe = field(default_factory=_head)
+    more: int = 240
+    """Further groups to train on, of a set of their own with the next seed: the eye saw none."""
+    more_shares: Mapping[str, float] = field(
+        default_factory=lambda: {"games": 0.75, "mujoco": 0.25}
+    )
     choices: Mapping[str, Any] = field(
         default_factory=lambda: {"short_weight": 0.25, "unlike": True}
     )
@@ -95,33 +105,40 @@ class JudgeRecipe:
         return fingerprint(self)
 
 
-def make_judge(
-    work: Path, recipe: JudgeRecipe | None = None, real: Path | None = None, tell: Tell = print
-) -> dict[str, Any]:
-    """Every stage that is not done yet; gives the certificate.
-
-    `real` is the folder of the real clips that the recipe names.
-    """
+def make_judge(work: Path, recipe: JudgeRecipe | None = None, tell: Tell = print) -> dict[str, Any]:
+    """Every stage that is not done yet; gives the certificate."""
     recipe = recipe or JudgeRecipe()
-    rows = make_twins(work, recipe, real, tell)
+    rows = make_twins(work, recipe, tell)
     eye_file = train_eye(work, rows, recipe, tell)
     fit_heads(work, rows, recipe, eye_file, tell)
     return certify_judge(work, rows, recipe, tell)
 
 
-def make_twins(
-    work: Path, recipe: JudgeRecipe, real: Path | None, tell: Tell, splits: Sequence[str] = ()
-) -> list[TwinRow]:
-    """The set of twins; of some splits only where they are named."""
-    told = recipe.twins
-    if real is not None:
-        told = replace(told, real=tuple(str(real / name) for name in told.real))
-    if splits:
-        told = replace(told, groups={name: told.groups[name] for name in splits})
-    games = told.games or parts.names("games")
+def make_twins(work: Path, recipe: JudgeRecipe, tell: Tell) -> list[TwinRow]:
+    """The set of twins, and more groups to train on beside it."""
+    games = recipe.twins.games or parts.names("games")
     starts = {game: ScenarioEpisodes(game) for game in games}
-    say = _said("twins", tell)
-    return write_twin_set(work / "twins", told, recipe.seed, starts=starts, progress=say)
+    rows = write_twin_set(
+        work / "twins", recipe.twins, recipe.seed, starts=starts, progress=_said("twins", tell)
+    )
+    if recipe.more:
+        more = replace(recipe.twins, groups={"train": recipe.more}, shares=dict(recipe.more_shares))
+        extra = write_twin_set(
+            work / MORE, more, recipe.seed + 1, progress=_said("more twins", tell)
+        )
+        rows += [_renamed(row) for row in extra]
+    return rows
+
+
+def _renamed(row: TwinRow) -> TwinRow:
+    """A row of the second set: its files and its group lie and are called apart."""
+    return replace(
+        row,
+        id=f"{MORE}-{row.id}",
+        group=f"{MORE}-{row.group}",
+        true=f"../{MORE}/{row.true}",
+        damaged=row.damaged and f"../{MORE}/{row.damaged}",
+    )
 
 
 def train_eye(work: Path, rows: Sequence[TwinRow], recipe: JudgeRecipe, tell: Tell) -> Path:
@@ -129,19 +146,11 @@ def train_eye(work: Path, rows: Sequence[TwinRow], recipe: JudgeRecipe, tell: Te
     out = work / "package" / EYE
     if _made(out, recipe):
         return out
-    mine = [row for row in rows if row.split == "train"]
+    mine = [row for row in rows if row.split == "train" and not row.group.startswith(MORE)]
     clips = see_all(work / "twins", mine, work / "maps", _said("maps", tell))
     descent = None
     for descent in fit_eye(clips, recipe.eye, recipe.seed, work / "eye"):
-        mean = (
-            {k: float(np.mean([row[k] for row in descent.losses])) for k in descent.losses[0]}
-            if descent.losses
-            else {}
-        )
-        tell(
-            f"eye {descent.step}/{recipe.eye.steps} "
-            + " ".join(f"{k} {v:.3f}" for k, v in mean.items())
-        )
+        tell(f"eye {descent.step}/{recipe.eye.steps} {_losses(descent)}")
     assert descent is not None
     write_tensors(out, {k: v.numpy() for k, v in descent.net.state_dict().items()})
     write_json(out.with_suffix(".json"), {
@@ -327,8 +336,10 @@ def bytes_of(package: Path) -> int:
 
 
 def read_judged(work: Path) -> list[TwinRow]:
-    """The rows of the set of twins in a working folder."""
-    return read_twin_set(work / "twins")
+    """The rows of both sets of twins in a working folder."""
+    rows = read_twin_set(work / "twins")
+    more = (work / MORE).is_dir()
+    return rows + [_renamed(row) for row in read_twin_set(work / MORE)] if more else rows
 
 
 def _made(path: Path, recipe: JudgeRecipe) -> bool:

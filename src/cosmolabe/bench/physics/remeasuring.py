@@ -14,7 +14,7 @@ from cosmolabe.bench.physics.twin_scores import Twofold, score_rows
 from cosmolabe.bench.scenario_episodes import ScenarioEpisodes
 from cosmolabe.core import parts
 from cosmolabe.core.record import plain
-from cosmolabe.data import twin_clips, twin_games
+from cosmolabe.data import twin_games
 from cosmolabe.data.twin_rows import Order, TwinRecipe, TwinRow, orders
 from cosmolabe.data.twin_set import SOURCES, write_group
 from cosmolabe.judges.physics.physics import Physics
@@ -29,31 +29,27 @@ def remeasure(
     head: str | Path = "",
     work: Path | None = None,
     groups: int | None = None,
-    real: Path | None = None,
     families: Sequence[str] = (),
     tell: Tell = print,
 ) -> dict[str, Any]:
     """Score the certificate's twins again, the first so many groups, and compare clip by clip.
 
     `families` are those that can be drawn here where none are named: the games always, MuJoCo where
-    it is installed, real clips where their folder is given.
+    it is installed.
     """
     written = read_certificate(head)
-    families = families or _drawable(real)
+    families = families or _drawable()
     if work is None:
         with tempfile.TemporaryDirectory() as folder:
-            return _remeasure(head, written, Path(folder), groups, real, families, tell)
-    return _remeasure(head, written, work, groups, real, families, tell)
+            return _remeasure(head, written, Path(folder), groups, families, tell)
+    return _remeasure(head, written, work, groups, families, tell)
 
 
-def twins_of(written: Mapping[str, Any], real: Path | None) -> TwinRecipe:
+def twins_of(written: Mapping[str, Any]) -> TwinRecipe:
     """The recipe of the certificate's twins."""
     told = dict(written["twins"]["recipe"])
     known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-    recipe = TwinRecipe(**known)
-    if real is None:
-        return recipe
-    return replace(recipe, real=tuple(str(real / Path(name).name) for name in recipe.real))
+    return TwinRecipe(**known)
 
 
 def draw_again(
@@ -65,8 +61,6 @@ def draw_again(
         twin_games.prepare(folder / SOURCES, recipe, games, seed)
         starts = {game: ScenarioEpisodes(game) for game in games}
         twin_games.prepare_scenarios(folder / SOURCES, starts, seed)
-    if any(order.family == "real" for order in asked):
-        twin_clips.prepare(folder / SOURCES, recipe)
     rows = []
     for number, order in enumerate(asked):
         rows += write_group(folder, recipe, order)
@@ -74,12 +68,10 @@ def draw_again(
     return rows
 
 
-def _drawable(real: Path | None) -> tuple[str, ...]:
+def _drawable() -> tuple[str, ...]:
     found = ["games"]
     if importlib.util.find_spec("mujoco") is not None:
         found.append("mujoco")
-    if real is not None:
-        found.append("real")
     return tuple(found)
 
 
@@ -88,11 +80,10 @@ def _remeasure(
     written: Mapping[str, Any],
     work: Path,
     groups: int | None,
-    real: Path | None,
     families: Sequence[str],
     tell: Tell,
 ) -> dict[str, Any]:
-    recipe, seed = twins_of(written, real), int(written["twins"]["seed"])
+    recipe, seed = twins_of(written), int(written["twins"]["seed"])
     split = written["twins"]["split"]
     asked = [order for order in orders(recipe, seed) if order.split == split]
     mine = [order for order in asked if order.family in families][:groups]

@@ -23,7 +23,7 @@ Frames = UInt8[np.ndarray, "time height width 3"]
 ANYTHING: Mapping[str, Any] = {"motion_floor": 0.0, "unlike": False}
 """Choices with which the judge never abstains."""
 SLOWED = 4  # times as slow
-ATTACKED = 3  # every so many groups' true clip is attacked
+ATTACKED = 5  # every so many groups' true clip is attacked
 ATTACKS: dict[str, Callable[[Frames], Frames]] = {
     "frozen": lambda frames: np.repeat(frames[:1], len(frames), 0),
     "slowed": lambda frames: frames[np.arange(len(frames)) // SLOWED],
