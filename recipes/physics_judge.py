@@ -61,7 +61,7 @@ def main(
     install: bool = False,
     store_only: bool = False,
     beside: bool = False,
-    ablations: bool = False,
+    ablations: tuple[str, ...] | None = None,
     real: Path | None = None,
     page_only: bool = False,
 ) -> None:
@@ -85,9 +85,9 @@ def main(
             shutil.copytree(package / HEAD, PACKAGE / HEAD, dirs_exist_ok=True)
     if beside:
         _keep("baselines", lambda: _baselines(work, recipe))
-    if ablations:
+    if ablations is not None:
         rows = [row for row in read_judged(work) if row.split != "test"]
-        _keep("ablations", lambda: ablate(work, rows, judge_of(work / "package"), recipe))
+        _keep("ablations", lambda: ablate(work, rows, judge_of(work / "package"), recipe, ablations))
     if real is not None:
         _keep("real", lambda: check_real("", real, work))
     PAGE.write_text(page(read_certificate(), read_json(TABLE) if TABLE.exists() else {}))

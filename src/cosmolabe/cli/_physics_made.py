@@ -52,13 +52,17 @@ def recipe_of(asked: PhysicsFit, recipe: Any) -> Any:  # noqa: ANN401 - making.J
         groups |= {"train": asked.groups}
     if asked.test_groups is not None:
         groups |= {"test": asked.test_groups}
-    shares = dict(twins.shares)
+    shares, more_shares = dict(twins.shares), dict(recipe.more_shares)
     if not asked.mujoco:
         shares.pop("mujoco", None)
+        more_shares.pop("mujoco", None)
     twins = replace(twins, groups=groups, shares=shares)
     if asked.steps is not None:
         eye = replace(eye, steps=asked.steps)
-    return replace(recipe, twins=twins, eye=eye, seed=asked.seed)
+    more = recipe.more if asked.groups is None else asked.groups // 2
+    return replace(
+        recipe, twins=twins, eye=eye, seed=asked.seed, more=more, more_shares=more_shares
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ def ablate(
     unknown = sorted(set(names) - set(VARIANTS))
     if unknown:
         raise ValueError(f"no ablations {unknown}; have {list(VARIANTS)}")
-    net = judge.encoder.net  # ty: ignore[unresolved-attribute]
+    net = judge.encoder.net  # ty: ignore[missing-attribute]
     parts = {
         split: see_all(work / "twins", [r for r in rows if r.split == split], work / "maps")
         for split in ("train", "val")

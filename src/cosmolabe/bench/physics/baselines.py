@@ -144,7 +144,7 @@ def compare(
     num: int = 500,
 ) -> list[dict[str, Any]]:
     """One row a scorer: pairwise accuracy, ρ, leakage, and where its raw scores lie."""
-    net = judge.encoder.net  # ty: ignore[unresolved-attribute]
+    net = judge.encoder.net  # ty: ignore[missing-attribute]
     by_name = scorers(judge, lawful)
 
     def score(frames: Frames, fps: float) -> Scored:

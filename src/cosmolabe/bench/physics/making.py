@@ -242,7 +242,7 @@ def fit_heads(
     clips = see_all(work / "twins", mine, work / "maps")
     part: EncoderPart = parts.load("encoders", "tiny")
     eye = part.load(eye_file)
-    features = features_of(clips, eye.net)  # ty: ignore[unresolved-attribute]
+    features = features_of(clips, eye.net)  # ty: ignore[missing-attribute]
     fitted = head_of(clips, features, recipe, eye.key, tell)
     tables = np.stack([pooled(features[clip.id]) for clip in clips])
     bundle = Bundle(

@@ -135,6 +135,6 @@ def read_scores(path: Path) -> dict[str, Scored]:
             nan if row["motion"] is None else row["motion"],
             row["why"],
             tuple(nan if end is None else end for end in row["worst"]),  # ty: ignore[invalid-argument-type]
-            tuple(tuple(window) for window in row["curve"]),  # ty: ignore[invalid-argument-type]
+            tuple(tuple(window) for window in row["curve"]),
         )
     return found
