@@ -87,7 +87,9 @@ def main(
         _keep("baselines", lambda: _baselines(work, recipe))
     if ablations is not None:
         rows = [row for row in read_judged(work) if row.split != "test"]
-        _keep("ablations", lambda: ablate(work, rows, judge_of(work / "package"), recipe, ablations))
+        _keep(
+            "ablations", lambda: ablate(work, rows, judge_of(work / "package"), recipe, ablations)
+        )
     if real is not None:
         _keep("real", lambda: check_real("", real, work))
     PAGE.write_text(page(read_certificate(), read_json(TABLE) if TABLE.exists() else {}))
