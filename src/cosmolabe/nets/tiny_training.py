@@ -37,7 +37,7 @@ OUTSIDE = -30.0  # log odds where nothing is asked
 class EyeRecipe:
     """How the eye is trained; all numbers are ours, chosen on training kinds left out in turn."""
 
-    steps: int = 1500
+    steps: int = 2500
     batch: int = 8
     """Pairs of a step: a lawful stretch and a hurt one of the same group."""
     frames: int = 20

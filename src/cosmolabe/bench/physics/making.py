@@ -87,8 +87,10 @@ class JudgeRecipe:
     twins: TwinRecipe = field(default_factory=_twins)
     eye: EyeRecipe = field(default_factory=EyeRecipe)
     head: HeadRecipe = field(default_factory=_head)
-    more: int = 240
-    """Further groups to train on, of a set of their own with the next seed: the eye saw none."""
+    more: int = 416
+    """Further groups to train on, of a set of their own with the next seed."""
+    apart: int = 128
+    """How many of them, the last ones, the eye never sees: heads learn there how far to trust it."""
     more_shares: Mapping[str, float] = field(
         default_factory=lambda: {"games": 0.75, "mujoco": 0.25}
     )
@@ -130,6 +132,15 @@ def make_twins(work: Path, recipe: JudgeRecipe, tell: Tell) -> list[TwinRow]:
     return rows
 
 
+def _is_apart(row: TwinRow, recipe: JudgeRecipe) -> bool:
+    """Whether a group is kept from the eye, for the heads alone."""
+    return row.group.startswith(MORE) and _number(row) >= recipe.more - recipe.apart
+
+
+def _number(row: TwinRow) -> int:
+    return int(row.group.rpartition("-")[2])
+
+
 def _renamed(row: TwinRow) -> TwinRow:
     """A row of the second set: its files and its group lie and are called apart."""
     return replace(
@@ -146,7 +157,7 @@ def train_eye(work: Path, rows: Sequence[TwinRow], recipe: JudgeRecipe, tell: Te
     out = work / "package" / EYE
     if _made(out, recipe):
         return out
-    mine = [row for row in rows if row.split == "train" and not row.group.startswith(MORE)]
+    mine = [row for row in rows if row.split == "train" and not _is_apart(row, recipe)]
     clips = see_all(work / "twins", mine, work / "maps", _said("maps", tell))
     descent = None
     for descent in fit_eye(clips, recipe.eye, recipe.seed, work / "eye"):
