@@ -18,7 +18,7 @@ REPEATED = 2.0 / 255
 EARLY, LATE = 32, 40  # channels of the first and the last layers
 TOP = 3  # places whose mean stands beside the single highest
 READINGS = 4
-WIDTH = 2 * LATE + READINGS
+WIDTH = LATE + READINGS
 GROUPS = 8
 DOUBT = -3.0  # log odds of a violation anywhere, before anything is learnt
 
@@ -64,7 +64,7 @@ class TinyNet(nn.Module):
         found: Float[Tensor, "batch time late row column"],
         odds: Float[Tensor, "batch time row column"],
     ) -> Float[Tensor, "batch time feature"]:
-        """Peaks over places, features where the odds are, and four readings of the odds."""
+        """Four readings of the odds, and the features of where they are high."""
         flat, each = found.flatten(3), odds.flatten(2)
         share = each.softmax(-1).unsqueeze(2)
         highest = each.topk(TOP, -1).values
@@ -75,7 +75,7 @@ class TinyNet(nn.Module):
             ],
             -1,
         )  # fmt: skip
-        return torch.cat([readings, (flat * share).sum(-1), flat.amax(-1)], -1)
+        return torch.cat([readings, (flat * share).sum(-1)], -1)
 
 
 class Step(nn.Module):
