@@ -93,7 +93,7 @@ class JudgeRecipe:
     more: int = 416
     """Further groups to train on, of a set of their own with the next seed."""
     apart: int = 128
-    """How many of them, the last ones, the eye never sees: heads learn there how far to trust it."""
+    """The last so many of them the eye never sees: there heads learn how far to trust it."""
     more_shares: Mapping[str, float] = field(
         default_factory=lambda: {"games": 0.75, "mujoco": 0.25}
     )
