@@ -18,10 +18,11 @@ def test_the_demo_shows_the_whole_in_one_folder(tell, tmp_path):
     assert code == 0
     page = (out / "report.html").read_text()
     assert page.count('class="card clip"') > 1
-    assert "vqa and physics judges did not look" in page
+    assert "vqa judge did not look" in page
     rows = read_json(out / "readings.json")
     assert rows == told["readings"]
     assert all(set(row) >= FIELDS for row in rows)
+    assert {row["judge"] for row in rows} == {"state", "physics"}
     assert len((out / "rollouts" / "pong" / "rollouts.jsonl").read_text().splitlines()) == 2
     code, again = tell(*words)
     assert code == 0

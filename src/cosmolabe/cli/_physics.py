@@ -33,6 +33,23 @@ def settings_of(asked: Any) -> Any:  # noqa: ANN401 - a verb with the flags; giv
     )
 
 
+def keep_imagined(out: Path, others: list[Any], told: Any, physics: Any) -> None:  # noqa: ANN401
+    """Into a run folder: readings after those of the others, a row a rollout, the worst windows.
+
+    `told` is a `bench.physics.imagined.Imagined`.
+    """
+    from cosmolabe.bench.physics import many
+    from cosmolabe.core.record import write_json, write_jsonl, write_readings
+
+    write_readings(out / "readings.json", [*others, *told.readings])
+    write_jsonl(out / "videos.jsonl", told.rows)
+    about = {"protocol": physics.protocol, "head": physics.bundle.name, "links": told.links}
+    write_json(out / "imagined.json", about)
+    worst = sorted(told.shown, key=lambda one: -one.raw)[: many.SHOWN]
+    for rank, one in enumerate(worst):
+        many.keep_window(out, rank, one.input, one.frames, one.fps, one.first, one.window)
+
+
 def protocol_of(names: str, judge: str, default: str) -> str:
     """The protocol of one judge among names with commas between."""
     mine = [name for name in names.split(",") if name.startswith(f"{judge}/")]

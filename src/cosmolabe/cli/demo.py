@@ -11,13 +11,14 @@ from typing import Annotated, Any, ClassVar
 
 from tyro.conf import arg
 
+from cosmolabe.cli._physics import keep_imagined
 from cosmolabe.cli._verb import Answer, Verb, progress
 from cosmolabe.cli.judge import clear, readings_table, refuse_foreign
 
 PARTS = ("stores", "models", "rollouts")
 WINDOWS = 4  # judged in each test episode
 FRAMES = 180  # of a rollout, three seconds
-LATER = "The vqa and physics judges did not look: this version has the state judge alone."
+LATER = "The vqa judge did not look: this version has none yet."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,30 +47,36 @@ class Demo(Verb):
     def run(self) -> Answer:
         """One game after the other, then one report over all."""
         from cosmolabe.bench.evaluate import write_runs  # lazily, as all below
+        from cosmolabe.bench.physics.imagined import Imagined
         from cosmolabe.core.record import write_json
+        from cosmolabe.judges.physics import Physics
         from cosmolabe.report.page import write_report
 
         if not self.games:
             raise ValueError("the demo needs at least one game")
         refuse_foreign(self.out, PARTS)
         began, judgements, steps = time.monotonic(), [], {}
+        physics, seen = Physics.load(), Imagined([], [], [])
         for game in self.games:
-            judged, steps[game] = self._one_game(game)
+            judged, looked, steps[game] = self._one_game(game, physics)
             judgements.append(judged)
+            seen += looked
         clear(self.out, PARTS)
         with _step("writing the report"):
             write_runs(judgements, self.out)
+            keep_imagined(self.out, [r for one in judgements for r in one.readings], seen, physics)
             record = self.out / "record.json"
             write_json(record, _noted(record, steps))
             page = write_report(self.out)
-        readings = [reading for one in judgements for reading in one.readings]
+        readings = [*(r for one in judgements for r in one.readings), *seen.readings]
         seconds = time.monotonic() - began
         data = {"run": self.out, "report": page, "seconds": seconds, "readings": readings}
         done = f"wrote {page} in {seconds:.0f} s; open it in a browser"
         return Answer(data, [readings_table(readings), LATER, done])
 
-    def _one_game(self, game: str) -> tuple[Any, str]:
+    def _one_game(self, game: str, physics: Any) -> tuple[Any, Any, str]:  # noqa: ANN401
         from cosmolabe.bench.evaluate import judge_model
+        from cosmolabe.bench.physics.imagined import judge_imagined
         from cosmolabe.cli.rollout import imagine_into
         from cosmolabe.data.collect import collect
 
@@ -83,7 +90,10 @@ class Demo(Verb):
                 shutil.rmtree(folder)  # ours, and perhaps of a model that has learnt more since
             imagine_into(folder, store, model, "test", self.rollouts, FRAMES, 0)
         with _step("judging"):
-            return judge_model(model, store, per_episode=WINDOWS, command="demo"), how
+            judged = judge_model(model, store, per_episode=WINDOWS, command="demo")
+        with _step("looking at the drawn rollouts"):
+            looked = judge_imagined([model], store, physics, "test", self.rollouts, FRAMES)
+        return judged, looked, how
 
     def _trained(self, store: Any) -> tuple[Any, str]:  # noqa: ANN401 - a Store, loaded lazily
         """A model trained to the end; an earlier sitting's training goes on where it stopped."""

@@ -137,7 +137,7 @@ class Judge(Verb):
     def _judge_imagined(self, others: list[Any], finished: bool) -> list[Any]:
         """What was imagined, drawn and looked at; its readings follow those of the others."""
         from cosmolabe.bench.physics import imagined, many
-        from cosmolabe.core.record import Record, write_json, write_jsonl, write_readings
+        from cosmolabe.core.record import Record, write_json
 
         settings = _physics.settings_of(self)
         physics = many.loaded(settings)
@@ -164,13 +164,8 @@ class Judge(Verb):
                 " ".join(sorted({reading.data for reading in readings})),
             )
             write_json(self.out / "record.json", record)
-        write_readings(self.out / "readings.json", [*others, *readings])
-        write_jsonl(self.out / "videos.jsonl", rows)
-        about = {"protocol": physics.protocol, "head": physics.bundle.name, "links": links}
-        write_json(self.out / "imagined.json", about)
-        worst = sorted(shown, key=lambda one: -one.raw)[: many.SHOWN]
-        for rank, one in enumerate(worst):
-            many.keep_window(self.out, rank, one.input, one.frames, one.fps, one.first, one.window)
+        told = imagined.Imagined(readings, rows, links, shown)
+        _physics.keep_imagined(self.out, others, told, physics)
         return [*others, *readings]
 
     def _imagined_of_stores(self, physics: Any) -> tuple[list[Any], ...]:  # noqa: ANN401

@@ -66,6 +66,14 @@ class Imagined:
     shown: list[Shown] = field(default_factory=list)
     """The worst windows of the most violating imagined rollouts."""
 
+    def __add__(self, other: "Imagined") -> "Imagined":
+        return Imagined(
+            self.readings + other.readings,
+            self.rows + other.rows,
+            self.links + other.links,
+            self.shown + other.shown,
+        )
+
 
 def judge_imagined(
     models: Sequence[WorldModel],
@@ -117,12 +125,7 @@ def judge_states(rollouts: Sequence[Rollout], physics: Physics) -> Imagined:
                 fps,
                 lambda _: Appearance(),
             )
-            whole = Imagined(
-                whole.readings + told.readings,
-                whole.rows + told.rows,
-                whole.links + told.links,
-                whole.shown + told.shown,
-            )
+            whole += told
     return whole
 
 
