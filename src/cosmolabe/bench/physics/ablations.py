@@ -105,7 +105,7 @@ def measured(rows: Sequence[TwinRow], scores: Mapping[str, Scored]) -> dict[str,
     return {
         "pairwise": pairwise(shown, scores, NUM, 0).value,
         "rho": rho(shown, scores, NUM, 0)["mean"].value,
-        "leakage": leakage(known, scores, NUM, 0)["value"],
+        "leakage": leakage(known, scores, NUM, 0, near=0.15)["value"],
         "lowest": float(raw.min()),
         "median": float(np.median(raw)),
         "highest": float(raw.max()),

@@ -151,14 +151,15 @@ def rho(rows: Rows, scores: Scores, num: int, seed: int) -> dict[str, Any]:
     } | {"strata": len(kept)}
 
 
-def leakage(rows: Rows, scores: Scores, num: int, seed: int) -> dict[str, Any]:
+def leakage(rows: Rows, scores: Scores, num: int, seed: int, near: float = 1e-6) -> dict[str, Any]:
     """Mean |Δs| of each change of quality over mean |Δs| of damage of size 0.5, and the most.
 
     `net` takes the mean of Δs before its absolute value: what a change does to clips on the whole.
+    `near` is how far from 0.5 a size may be, where sizes are drawn and not set.
     """
     damaged = [
         row for row in rows
-        if row.role == "damage" and not row.sub_threshold and abs(row.size - HALF) < 1e-6
+        if row.role == "damage" and not row.sub_threshold and abs(row.size - HALF) <= near
     ]  # fmt: skip
     base = _moved(damaged, scores)
     scale = float(np.abs(base).mean()) if np.any(base) else float("nan")
