@@ -72,6 +72,17 @@ def test_a_folder_of_videos_gets_rows_table_report(head, tmp_path, capsys):
     assert report["most_violating"][0]["raw"] == max(r["raw"] or -9 for r in rows.values())
 
 
+def test_where_nothing_could_be_read_the_exit_code_says_so(head, tmp_path, capsys):
+    videos = make_videos(tmp_path / "videos", 2, 1)
+    words = ("judge", "--judges", "physics", "--head", head, "--out")
+    assert run(capsys, *words, tmp_path / "some", videos)[0] == 0
+    bad = sorted(videos.iterdir())[1]
+    code, told = run(capsys, *words, tmp_path / "none", bad, tmp_path / "nowhere.mp4")
+    assert code == 1
+    assert told["counts"] == {"videos": 2, "scored": 0, "abstained": 0, "failed": 2}
+    assert len(rows_of(tmp_path / "none")) == 2
+
+
 def test_tables_patterns_and_single_files_are_inputs_too(head, tmp_path, capsys):
     videos = make_videos(tmp_path / "videos", 3, 0)
     (videos / "list.csv").write_text("video,prompt\n0000.mp4,a ball\n0001.mp4,a ball\nno.mp4,x\n")

@@ -132,7 +132,12 @@ class Judge(Verb):
             from cosmolabe.report.page import write_report
 
             data["report"] = write_report(self.out)
-        return Answer(data, [*text, f"wrote {data.get('report', self.out)}"])
+        counts = told["counts"]
+        return Answer(
+            data,
+            [*text, f"wrote {data.get('report', self.out)}"],
+            ok=counts["failed"] < counts["videos"],  # a script must notice that all is unreadable
+        )
 
     def _judge_imagined(self, others: list[Any], finished: bool) -> list[Any]:
         """What was imagined, drawn and looked at; its readings follow those of the others."""
