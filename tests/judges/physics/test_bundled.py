@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cosmolabe.bench.physics.certificate import meets, read_certificate, rows_of, scores_of
 from cosmolabe.bench.physics.ladder import ladder
@@ -11,8 +12,11 @@ from cosmolabe.bench.physics.making import EYE, HEAD, MOST_BYTES, PACKAGE, bytes
 from cosmolabe.core import parts
 from cosmolabe.core.record import read_json, write_json
 from cosmolabe.data.clip_damage import KINDS as CLIP_KINDS
+from cosmolabe.data.collect import collect
 from cosmolabe.data.held_out import held_out
+from cosmolabe.data.video import write_video
 from cosmolabe.encoders import tiny
+from cosmolabe.engine.render import draw_frames
 from cosmolabe.judges.physics import Physics, load_bundle
 
 
@@ -141,3 +145,20 @@ def test_the_eye_has_one_size_and_its_weights_may_lie_elsewhere(tmp_path):
         tiny.load(size="large")
     copy = shutil.copy(PACKAGE / EYE, tmp_path / "eye.safetensors")
     assert tiny.load(copy).key == parts.load("encoders", "tiny").load().key
+
+
+@pytest.mark.parametrize("game", ["kong", "asteroids"])
+def test_one_rollout_scores_alike_as_arrays_mp4_and_gif(judge, game, tmp_path):
+    store = collect(game, tmp_path / "store", 1, split="test", max_ticks=240)
+    episode = store.episode(0)
+    states, numbers = episode.states[::4], episode.globals[::4]
+    frames = draw_frames(store.part, states, numbers, store.appearance(0), 224)
+    np.savez(tmp_path / "a.npz", frames=frames, fps=15.0)
+    write_video(tmp_path / "a.mp4", iter([frames]), 15.0)
+    first, *others = [Image.fromarray(frame) for frame in frames]
+    # A GIF counts hundredths of a second, and holds a picture that stays instead of repeating it.
+    first.save(tmp_path / "a.gif", save_all=True, append_images=others, duration=70, loop=0)
+    arrays, mp4, gif = judge.score([tmp_path / f"a.{kind}" for kind in ("npz", "mp4", "gif")])
+    assert arrays["status"] == mp4["status"] == gif["status"] == "scored"
+    assert abs(mp4["raw"] - arrays["raw"]) < 0.04
+    assert abs(gif["raw"] - arrays["raw"]) < 0.1
