@@ -183,7 +183,7 @@ def test_the_eye_of_a_painter_is_found_among_its_other_parts(tmp_path):
 def test_the_hubs_cache_is_read_at_the_pinned_revision_without_a_network(by, tmp_path):
     from cosmolabe.encoders import dinov2
 
-    weights = dinov2.weights_of("small")
+    weights = dinov2.FAMILY.weights_of("small")
     repo = tmp_path / "hub" / "models--facebook--dinov2-small"
     if by == "branch":
         weights = HubWeights(weights.repo, "main", weights.files)

@@ -12,21 +12,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import PictureEye, untrained
+from cosmolabe.nets.eyes import PictureEye
+from cosmolabe.nets.families import Family
 from cosmolabe.nets.pixels import IMAGENET, Look
-from cosmolabe.nets.pretrained import (
-    NOWHERE,
-    HubWeights,
-    find_weights,
-    from_folder,
-    missing,
-    require,
-    size_of,
-)
 
-KIND = "dinov2"
 CANVAS = 224
-FILES = ("model.safetensors", "config.json")
 
 
 @dataclass(frozen=True)
@@ -50,13 +40,6 @@ SIZES = {
 }
 
 
-def weights_of(size: str) -> HubWeights:
-    """On the hub; nowhere for a size that nobody trained."""
-    if not SIZES[size].revision:
-        return NOWHERE
-    return HubWeights(f"facebook/dinov2-{size}", SIZES[size].revision, FILES)
-
-
 class Patches(nn.Module):
     """The mean of the patches of each picture."""
 
@@ -69,10 +52,9 @@ class Patches(nn.Module):
         return self.net(pixel_values=x).last_hidden_state[:, 1:].mean(1)
 
 
-def build(size: Size) -> Patches:
-    """Untrained."""
-    transformers = require("transformers", "encoders")
-    config = transformers.Dinov2Config(
+def config_of(transformers: Any, size: Size) -> Any:  # noqa: ANN401 - of transformers
+    """The config of an untrained net."""
+    return transformers.Dinov2Config(
         hidden_size=size.width,
         num_hidden_layers=size.layers,
         num_attention_heads=size.heads,
@@ -80,7 +62,17 @@ def build(size: Size) -> Patches:
         patch_size=size.patch,
         use_swiglu_ffn=size.width == 1536,
     )
-    return Patches(transformers.Dinov2Model(config))
+
+
+FAMILY = Family(
+    "dinov2",
+    SIZES,
+    kind="dinov2",
+    model="Dinov2Model",
+    config=config_of,
+    eye=Patches,
+    repo="facebook/dinov2-{}".format,
+)
 
 
 def load(
@@ -92,13 +84,7 @@ def load(
     precision: str = "fp32",
 ) -> PictureEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
-    size = size or ENCODER.sizes[0]
-    wanted = size_of("dinov2", SIZES, size)
-    if random:
-        net = untrained(lambda: build(wanted))
-    else:
-        maker = require("transformers", "encoders").Dinov2Model
-        net = Patches(from_folder(maker, find_weights(weights_of(size), source), KIND))
+    net = FAMILY.load(source, size, random)
     config = net.net.config
     canvas = min(CANVAS, config.image_size)
     canvas -= canvas % config.patch_size
@@ -112,14 +98,6 @@ ENCODER = EncoderPart(
     load,
     licence="Apache-2.0",
     sees="pictures",
-    canvas=CANVAS,
-    width=SIZES["small"].width,
-    weights=str(weights_of("small")),
-    extra="encoders",
-    modules=("torch", "transformers"),
-    sizes=tuple(SIZES),
-    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
-    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
-    missing=lambda size: missing(weights_of(size or "small")),
+    **FAMILY.told,
 )

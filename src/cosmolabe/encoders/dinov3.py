@@ -13,21 +13,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import PictureEye, untrained
+from cosmolabe.nets.eyes import PictureEye
+from cosmolabe.nets.families import Family
 from cosmolabe.nets.pixels import IMAGENET, Look
-from cosmolabe.nets.pretrained import (
-    NOWHERE,
-    HubWeights,
-    find_weights,
-    from_folder,
-    missing,
-    require,
-    size_of,
-)
 
-KIND = "dinov3_vit"
 CANVAS = 224
-FILES = ("model.safetensors", "config.json")
 GATED = "accept Meta's DINOv3 licence on that page first, then `hf auth login`"
 
 
@@ -52,15 +42,6 @@ SIZES = {
 }
 
 
-def weights_of(size: str) -> HubWeights:
-    """On the hub; nowhere for a size that nobody trained."""
-    if not SIZES[size].revision:
-        return NOWHERE
-    return HubWeights(
-        f"facebook/dinov3-{SIZES[size].repo}-pretrain-lvd1689m", SIZES[size].revision, FILES, GATED
-    )
-
-
 class Patches(nn.Module):
     """The mean of the patches of each picture."""
 
@@ -74,10 +55,9 @@ class Patches(nn.Module):
         return self.net(pixel_values=x).last_hidden_state[:, self.before :].mean(1)
 
 
-def build(size: Size) -> Patches:
-    """Untrained."""
-    transformers = require("transformers", "encoders")
-    config = transformers.DINOv3ViTConfig(
+def config_of(transformers: Any, size: Size) -> Any:  # noqa: ANN401 - of transformers
+    """The config of an untrained net."""
+    return transformers.DINOv3ViTConfig(
         hidden_size=size.width,
         intermediate_size=4 * size.width,
         num_hidden_layers=size.layers,
@@ -86,7 +66,18 @@ def build(size: Size) -> Patches:
         patch_size=size.patch,
         num_register_tokens=4,
     )
-    return Patches(transformers.DINOv3ViTModel(config))
+
+
+FAMILY = Family(
+    "dinov3",
+    SIZES,
+    kind="dinov3_vit",
+    model="DINOv3ViTModel",
+    config=config_of,
+    eye=Patches,
+    repo=lambda size: f"facebook/dinov3-{SIZES[size].repo}-pretrain-lvd1689m",
+    note=GATED,
+)
 
 
 def load(
@@ -98,13 +89,7 @@ def load(
     precision: str = "fp32",
 ) -> PictureEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
-    size = size or ENCODER.sizes[0]
-    wanted = size_of("dinov3", SIZES, size)
-    if random:
-        net = untrained(lambda: build(wanted))
-    else:
-        maker = require("transformers", "encoders").DINOv3ViTModel
-        net = Patches(from_folder(maker, find_weights(weights_of(size), source), KIND))
+    net = FAMILY.load(source, size, random)
     config = net.net.config
     look = Look(min(CANVAS, config.image_size), *IMAGENET)
     return PictureEye("dinov3", net, look, config.hidden_size, device, precision)
@@ -116,15 +101,7 @@ ENCODER = EncoderPart(
     load,
     licence="DINOv3 License (Meta's own, gated)",
     sees="pictures",
-    canvas=CANVAS,
-    width=SIZES["small"].width,
-    weights=str(weights_of("small")),
-    extra="encoders",
-    modules=("torch", "transformers"),
-    sizes=tuple(SIZES),
-    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
-    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
-    missing=lambda size: missing(weights_of(size or "small")),
     notes=("Not an open-source licence: read it before you publish scores made with it.",),
+    **FAMILY.told,
 )

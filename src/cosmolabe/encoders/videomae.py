@@ -14,21 +14,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import MotionEye, hold_last, untrained
+from cosmolabe.nets.eyes import MotionEye, hold_last
+from cosmolabe.nets.families import Family
 from cosmolabe.nets.pixels import IMAGENET, Look
-from cosmolabe.nets.pretrained import (
-    NOWHERE,
-    HubWeights,
-    find_weights,
-    from_folder,
-    missing,
-    require,
-    size_of,
-)
 
-KIND = "videomae"
 CANVAS = 224
-FILES = ("model.safetensors", "config.json")
 UNUSED = ("decoder.", "encoder_to_decoder.", "mask_token", "classifier.", "fc_norm.")
 """What files of a painter or of a classifier hold beside the eye."""
 
@@ -53,13 +43,6 @@ SIZES = {
 }
 
 
-def weights_of(size: str) -> HubWeights:
-    """On the hub; nowhere for a size that nobody trained."""
-    if not SIZES[size].revision:
-        return NOWHERE
-    return HubWeights(f"MCG-NJU/videomae-{size}", SIZES[size].revision, FILES)
-
-
 class Pieces(nn.Module):
     """The mean of the patches of each tubelet, piece by piece."""
 
@@ -80,10 +63,9 @@ class Pieces(nn.Module):
         return torch.cat(found, 1)[:, :rows]
 
 
-def build(size: Size) -> Pieces:
-    """Untrained."""
-    transformers = require("transformers", "encoders")
-    config = transformers.VideoMAEConfig(
+def config_of(transformers: Any, size: Size) -> Any:  # noqa: ANN401 - of transformers
+    """The config of an untrained net."""
+    return transformers.VideoMAEConfig(
         image_size=size.canvas,
         patch_size=size.patch,
         num_frames=size.frames,
@@ -92,7 +74,18 @@ def build(size: Size) -> Pieces:
         num_hidden_layers=size.layers,
         num_attention_heads=size.heads,
     )
-    return Pieces(transformers.VideoMAEModel(config))
+
+
+FAMILY = Family(
+    "videomae",
+    SIZES,
+    kind="videomae",
+    model="VideoMAEModel",
+    config=config_of,
+    eye=Pieces,
+    repo="MCG-NJU/videomae-{}".format,
+    unused=UNUSED,
+)
 
 
 def load(
@@ -104,13 +97,7 @@ def load(
     precision: str = "fp32",
 ) -> MotionEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
-    size = size or ENCODER.sizes[0]
-    wanted = size_of("videomae", SIZES, size)
-    if random:
-        net = untrained(lambda: build(wanted))
-    else:
-        maker = require("transformers", "encoders").VideoMAEModel
-        net = Pieces(from_folder(maker, find_weights(weights_of(size), source), KIND, UNUSED))
+    net = FAMILY.load(source, size, random)
     config = net.net.config
     look = Look(config.image_size, *IMAGENET)
     return MotionEye("videomae", net, look, config.hidden_size, device, precision)
@@ -122,16 +109,8 @@ ENCODER = EncoderPart(
     load,
     licence="CC-BY-NC-4.0",
     sees="motion",
-    canvas=CANVAS,
-    width=SIZES["base"].width,
-    weights=str(weights_of("base")),
-    extra="encoders",
-    modules=("torch", "transformers"),
-    sizes=tuple(SIZES),
-    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
-    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
     frames="pieces of 16, the last one filled up; one row for 2",
-    missing=lambda size: missing(weights_of(size or "base")),
     notes=("Not for commercial use. Pieces do not see each other.",),
+    **FAMILY.told,
 )

@@ -20,20 +20,9 @@ from torch.nn import functional
 
 from cosmolabe.core.clip import Clip
 from cosmolabe.core.encoder import EncoderPart
-from cosmolabe.nets.eyes import MotionEye, hold_last, untrained
+from cosmolabe.nets.eyes import MotionEye, hold_last
+from cosmolabe.nets.families import Family
 from cosmolabe.nets.pixels import IMAGENET, Look
-from cosmolabe.nets.pretrained import (
-    NOWHERE,
-    HubWeights,
-    find_weights,
-    from_folder,
-    missing,
-    require,
-    size_of,
-)
-
-KIND = "vjepa2"
-FILES = ("model.safetensors*", "config.json", "model-*.safetensors")
 
 
 @dataclass(frozen=True)
@@ -59,13 +48,6 @@ SIZES = {
     ),
     "toy": Size("toy", 24, 2, 2, "", canvas=32, patch=8),
 }
-
-
-def weights_of(size: str) -> HubWeights:
-    """On the hub; nowhere for a size that nobody trained."""
-    if not SIZES[size].revision:
-        return NOWHERE
-    return HubWeights(f"facebook/vjepa2-{SIZES[size].repo}", SIZES[size].revision, FILES)
 
 
 KNOWN = (6, 9, 12, 15, 18, 21)
@@ -138,10 +120,9 @@ class JepaEye(MotionEye):
         return found
 
 
-def build(size: Size) -> Tubelets:
-    """Untrained."""
-    transformers = require("transformers", "encoders")
-    config = transformers.VJEPA2Config(
+def config_of(transformers: Any, size: Size) -> Any:  # noqa: ANN401 - of transformers
+    """The config of an untrained net."""
+    return transformers.VJEPA2Config(
         crop_size=size.canvas,
         patch_size=size.patch,
         hidden_size=size.width,
@@ -150,7 +131,18 @@ def build(size: Size) -> Tubelets:
         mlp_ratio=size.hidden,
         **({"pred_num_hidden_layers": 1, "pred_hidden_size": 24} if size.patch == 8 else {}),
     )
-    return Tubelets(transformers.VJEPA2Model(config))
+
+
+FAMILY = Family(
+    "vjepa2",
+    SIZES,
+    kind="vjepa2",
+    model="VJEPA2Model",
+    config=config_of,
+    eye=Tubelets,
+    repo=lambda size: f"facebook/vjepa2-{SIZES[size].repo}",
+    files=("model.safetensors*", "config.json", "model-*.safetensors"),
+)
 
 
 def load(
@@ -162,13 +154,7 @@ def load(
     precision: str = "fp32",
 ) -> JepaEye:
     """The eye of a size, or of the folder `source` whatever size lies there."""
-    size = size or ENCODER.sizes[0]
-    wanted = size_of("vjepa2", SIZES, size)
-    if random:
-        net = untrained(lambda: build(wanted))
-    else:
-        maker = require("transformers", "encoders").VJEPA2Model
-        net = Tubelets(from_folder(maker, find_weights(weights_of(size), source), KIND))
+    net = FAMILY.load(source, size, random)
     config = net.net.config
     look = Look(config.crop_size, *IMAGENET)
     return JepaEye("vjepa2", net, look, config.hidden_size, device, precision)
@@ -180,16 +166,8 @@ ENCODER = EncoderPart(
     load,
     licence="MIT (parts Apache-2.0)",
     sees="motion",
-    canvas=SIZES["large"].canvas,
-    width=SIZES["large"].width,
-    weights=str(weights_of("large")),
-    extra="encoders",
-    modules=("torch", "transformers"),
-    sizes=tuple(SIZES),
-    shapes={name: (size.canvas, size.width) for name, size in SIZES.items()},
-    revisions={name: str(weights_of(name)) for name, size in SIZES.items() if size.revision},
     normalisation="ImageNet's mean and spread",
     frames="any number; one row for 2, an odd last one is held",
-    missing=lambda size: missing(weights_of(size or "large")),
     notes=("48 frames take about 70 s on one CPU core.",),
+    **FAMILY.told,
 )

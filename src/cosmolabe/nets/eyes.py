@@ -27,7 +27,13 @@ VERSION = 1
 
 class _Eye:
     def __init__(
-        self, name: str, net: nn.Module, look: Look, width: int, device: str, precision: str
+        self,
+        name: str,
+        net: nn.Module,
+        look: Look,
+        width: int,
+        device: str = "",
+        precision: str = "fp32",
     ) -> None:
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         if precision not in PRECISIONS:
@@ -116,17 +122,6 @@ class MotionEye(_Eye):
 
     One clip at a time: what the net makes of a time depends on the other times.
     """
-
-    def __init__(
-        self,
-        name: str,
-        net: nn.Module,
-        look: Look,
-        width: int,
-        device: str = "",
-        precision: str = "fp32",
-    ) -> None:
-        super().__init__(name, net, look, width, device, precision)
 
     def encode(self, clip: Clip) -> Float[np.ndarray, "row width"]:
         """Rows of the window as it plays, repeats included: a still second is a second."""
