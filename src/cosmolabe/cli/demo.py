@@ -76,8 +76,9 @@ class Demo(Verb):
 
     def _one_game(self, game: str, physics: Any) -> tuple[Any, Any, str]:  # noqa: ANN401
         from cosmolabe.bench.evaluate import judge_model
-        from cosmolabe.bench.physics.imagined import judge_imagined
-        from cosmolabe.cli.rollout import imagine_into
+        from cosmolabe.bench.physics.imagined import judge_drawn
+        from cosmolabe.bench.rolling import draw_and_imagine
+        from cosmolabe.cli.rollout import keep
         from cosmolabe.data.collect import collect
 
         with _step(f"playing {self.episodes} episodes of {game}"), progress("playing") as tell:
@@ -88,11 +89,13 @@ class Demo(Verb):
             folder = self.out / "rollouts" / game
             if (folder / "rollouts.jsonl").exists():
                 shutil.rmtree(folder)  # ours, and perhaps of a model that has learnt more since
-            imagine_into(folder, store, model, "test", self.rollouts, FRAMES, 0)
+            drawn = draw_and_imagine(model, store, "test", self.rollouts, FRAMES)
+            keep(folder, store, model, drawn, 0)
         with _step("judging"):
             judged = judge_model(model, store, per_episode=WINDOWS, command="demo")
         with _step("looking at the drawn rollouts"):
-            looked = judge_imagined([model], store, physics, "test", self.rollouts, FRAMES)
+            windows, prediction, why, _ = drawn
+            looked = judge_drawn(windows, {model.name: (prediction, why)}, store, physics)
         return judged, looked, how
 
     def _trained(self, store: Any) -> tuple[Any, str]:  # noqa: ANN401 - a Store, loaded lazily

@@ -34,7 +34,8 @@ class Rollout(Verb):
 
     def run(self) -> Answer:
         """Draw start states, imagine, write."""
-        from cosmolabe.cli._models import open_model  # lazily, as all below
+        from cosmolabe.bench.rolling import draw_and_imagine  # lazily, as all below
+        from cosmolabe.cli._models import open_model
         from cosmolabe.data.store import open_store
 
         if self.frames <= CONTEXT:
@@ -45,9 +46,8 @@ class Rollout(Verb):
             raise ValueError(f"{self.out} holds rollouts already; choose a new folder")
         store = open_store(self.store)
         model = open_model(self.model, store, self.seed, self.trust)
-        facts = imagine_into(
-            self.out, store, model, self.split, self.episodes, self.frames, self.seed
-        )
+        drawn = draw_and_imagine(model, store, self.split, self.episodes, self.frames, self.seed)
+        facts = keep(self.out, store, model, drawn, self.seed)
         text = f"{self.out}: {facts['rollouts']} rollouts of {self.frames} frames by {model.name}"
         if facts["skipped"]:
             text += f"; {facts['skipped']} episodes are too short"
@@ -56,22 +56,17 @@ class Rollout(Verb):
         return Answer({"folder": self.out, **facts}, text)
 
 
-def imagine_into(
+def keep(
     folder: Path,
     store: Any,  # noqa: ANN401 - a Store, loaded lazily
     model: Any,  # noqa: ANN401 - a WorldModel, loaded lazily
-    split: str,
-    episodes: int,
-    frames: int,
+    drawn: tuple[Any, Any, tuple[str, ...], Any],
     seed: int,
 ) -> dict[str, Any]:
-    """Write rollouts of `frames` frames; what was left out is counted."""
-    from cosmolabe.bench.rolling import draw_and_imagine
+    """Write what `bench.rolling.draw_and_imagine` gave; what was left out is counted."""
     from cosmolabe.data.rollout_folder import write_rollouts
 
-    windows, prediction, why, skipped = draw_and_imagine(
-        model, store, split, episodes, frames, seed
-    )
+    windows, prediction, why, skipped = drawn
     write_rollouts(
         folder,
         windows,

@@ -86,8 +86,7 @@ def judge_imagined(
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imagined:
     """Judge what models imagine from windows of a store, and what truly happened there."""
-    if store.game not in parts.names("games"):
-        raise ValueError(f"'{store.game}' has no drawing here; give videos of its rollouts instead")
+    _can_be_drawn(store.game)
     predictions: dict[str, tuple[Prediction, tuple[str, ...]]] = {}
     windows = None
     for model in models:
@@ -97,9 +96,26 @@ def judge_imagined(
         predictions[model.name] = prediction, why
     if windows is None:
         raise ValueError("which world model? name one")
+    return judge_drawn(windows, predictions, store, physics, tell)
+
+
+def judge_drawn(
+    windows: Windows,
+    predictions: Mapping[str, tuple[Prediction, tuple[str, ...]]],
+    store: Store,
+    physics: Physics,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Imagined:
+    """The same of what was imagined already: by model, and per window why it cannot be used."""
+    _can_be_drawn(store.game)
     return _judged(
         windows, predictions, physics, store.game, store.manifest.fps, store.appearance, tell
     )
+
+
+def _can_be_drawn(game: str) -> None:
+    if game not in parts.names("games"):
+        raise ValueError(f"'{game}' has no drawing here; give videos of its rollouts instead")
 
 
 def judge_states(rollouts: Sequence[Rollout], physics: Physics) -> Imagined:
@@ -111,8 +127,7 @@ def judge_states(rollouts: Sequence[Rollout], physics: Physics) -> Imagined:
             raise ValueError(f"rollout '{rollout.id}' has no states to draw, nor a video")
         groups.setdefault((rollout.game, rollout.fps), []).append(rollout)
     for (game, fps), group in groups.items():
-        if game not in parts.names("games"):
-            raise ValueError(f"'{game}' has no drawing here; give videos of its rollouts instead")
+        _can_be_drawn(game)
         for model in dict.fromkeys(rollout.model for rollout in group):
             mine = [rollout for rollout in group if rollout.model == model]
             steps = min(r.prediction.states.shape[1] for r in mine if r.prediction is not None)
