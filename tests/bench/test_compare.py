@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosmolabe.bench import significance
 from cosmolabe.bench.bed import lay_out
 from cosmolabe.bench.compare import compare, regressed
 from cosmolabe.bench.evaluate import judge_model, write_run
@@ -123,6 +124,13 @@ def test_holm_leaves_a_missing_p_missing_and_uncounted():
     assert out[0] == pytest.approx(0.02)
     assert np.isnan(out[1])
     assert out[2] == pytest.approx(0.04)
+
+
+def test_sign_flips_drawn_in_pieces_are_those_drawn_at_once(monkeypatch):
+    sums = np.random.default_rng(0).normal(0.1, 1, 37)
+    whole = sign_flip_p(sums, 3)
+    monkeypatch.setattr(significance, "MOST_AT_ONCE", 50 * len(sums))
+    assert sign_flip_p(sums, 3) == whole
 
 
 def test_sign_flips_agree_with_the_exact_test():

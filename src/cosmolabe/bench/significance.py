@@ -8,6 +8,8 @@ from jaxtyping import Float
 from cosmolabe.core.seeds import generator
 
 FLIPS = 10_000  # sign flips of the permutation test (ours): the smallest p is 1e-4
+MOST_AT_ONCE = 1 << 22  # signs held at once
+WORD = 4  # signs the generator draws from one word: whole words make pieces equal to the whole
 
 
 def holm(p: Sequence[float]) -> Float[np.ndarray, " row"]:
@@ -25,7 +27,10 @@ def sign_flip_p(sums: Float[np.ndarray, " cluster"], seed: int = 0) -> float:
     """Two-sided p of the sum of differences when each cluster's sign were a coin's."""
     if not len(sums) or not np.any(sums):
         return 1.0
-    signs = generator("sign flips", seed).integers(0, 2, (FLIPS, len(sums)), np.int8)
-    flipped = np.abs((2.0 * signs - 1.0) @ sums)
-    hits = np.count_nonzero(flipped >= abs(sums.sum()) * (1 - 1e-12))
+    dice, hits = generator("sign flips", seed), 0
+    step = max(1, MOST_AT_ONCE // len(sums) // WORD) * WORD
+    for first in range(0, FLIPS, step):
+        signs = dice.integers(0, 2, (min(step, FLIPS - first), len(sums)), np.int8)
+        flipped = np.abs((2.0 * signs - 1.0) @ sums)
+        hits += int(np.count_nonzero(flipped >= abs(sums.sum()) * (1 - 1e-12)))
     return (1 + hits) / (1 + FLIPS)

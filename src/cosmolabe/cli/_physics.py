@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cosmolabe.cli._verb import Table
+from cosmolabe.cli._verb import Table, progress
 
 SHOWN = 12  # rows of the table on the terminal
 ROWS = ("clips.jsonl", "physics.json", "clips.parquet")
@@ -31,6 +31,22 @@ def settings_of(asked: Any) -> Any:  # noqa: ANN401 - a verb with the flags; giv
         features=None if features is None else str(features),
         limits=limits,
     )
+
+
+def judge_into(asked: Any, inputs: list[Any], **more: Any) -> list[Any]:  # noqa: ANN401
+    """Judge videos into a verb's run folder, with progress; gives the readings."""
+    from cosmolabe.bench.physics.many import judge_many
+
+    with progress("judging") as tell:
+        return judge_many(
+            inputs,
+            asked.out,
+            settings_of(asked),
+            workers=asked.workers,
+            engine=asked.engine,
+            tell=tell,
+            **more,
+        )
 
 
 def keep_imagined(out: Path, others: list[Any], told: Any, physics: Any) -> None:  # noqa: ANN401

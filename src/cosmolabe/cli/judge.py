@@ -113,19 +113,8 @@ class Judge(Verb):
 
     def _judge_videos(self) -> Answer:
         """Videos as they are, by the physics judge."""
-        from cosmolabe.bench.physics.many import judge_many
-
         refuse_foreign(self.out, also=(*_physics.ROWS, "media"))
-        inputs = _physics.videos_of(self.paths)
-        with progress("judging") as tell:
-            readings = judge_many(
-                inputs,
-                self.out,
-                _physics.settings_of(self),
-                workers=self.workers,
-                engine=self.engine,
-                tell=tell,
-            )
+        readings = _physics.judge_into(self, _physics.videos_of(self.paths))
         told, text = _physics.told_of(self.out)
         data: dict[str, Any] = {"run": self.out, "readings": readings, **told}
         if self.report:

@@ -8,7 +8,7 @@ from tyro.conf import Positional, arg, subcommand
 
 from cosmolabe.cli import _physics
 from cosmolabe.cli._physics_made import PhysicsBench, PhysicsCertificate, PhysicsFit
-from cosmolabe.cli._verb import Answer, Engine, Table, Verb, progress
+from cosmolabe.cli._verb import Answer, Engine, Table, Verb
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,23 +52,13 @@ class PhysicsBestOf(Judged):
     def run(self) -> Answer:
         """Score all, choose in each group."""
         from cosmolabe.bench.physics.best_of import best_of, gain
-        from cosmolabe.bench.physics.many import judge_many
         from cosmolabe.cli.judge import refuse_foreign
         from cosmolabe.core.record import read_jsonl, write_json
         from cosmolabe.data.video import find_inputs
 
         refuse_foreign(self.out, also=(*_physics.ROWS, "best.json", "media"))
         inputs = find_inputs(self.paths)
-        with progress("judging") as tell:
-            judge_many(
-                inputs,
-                self.out,
-                _physics.settings_of(self),
-                workers=self.workers,
-                engine=self.engine,
-                tell=tell,
-                shown=0,
-            )
+        _physics.judge_into(self, inputs, shown=0)
         rows = [
             {**{k: v for k, v in item.row.items() if isinstance(v, (str, int))}, **row}
             for item, (_, row) in zip(inputs, read_jsonl(self.out / "clips.jsonl"), strict=True)

@@ -12,7 +12,7 @@ from typing import Any
 from cosmolabe.core.corpus import ClipRow, Corpus, CorpusPart, PairRow
 from cosmolabe.data.gathering import Gathering, stem_of
 from cosmolabe.data.labels import violation_of_likert
-from cosmolabe.data.pairing import pairs_by_label
+from cosmolabe.data.pairing import lower_is_worse, pairs_by_label
 from cosmolabe.data.tables import number_of, text_of
 
 NAME = "aigve"
@@ -54,7 +54,7 @@ def pairs(corpus: Corpus, most: int, seed: int) -> tuple[PairRow, ...]:
         corpus,
         most,
         seed,
-        badness=lambda row: -row.label["physics"] if "physics" in row.label else None,
+        badness=lower_is_worse("physics"),
         span=4.0,
         least=1.0,
     )

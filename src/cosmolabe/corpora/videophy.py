@@ -14,7 +14,7 @@ from typing import Any
 
 from cosmolabe.core.corpus import ClipRow, Corpus, CorpusPart, PairRow
 from cosmolabe.data.gathering import Gathering, stem_of
-from cosmolabe.data.pairing import pairs_by_label
+from cosmolabe.data.pairing import lower_is_worse, pairs_by_label
 from cosmolabe.data.tables import number_of, text_of
 
 NAME = "videophy"
@@ -52,7 +52,7 @@ def pairs(corpus: Corpus, most: int, seed: int) -> tuple[PairRow, ...]:
         corpus,
         most,
         seed,
-        badness=lambda row: -row.label["pc"] if "pc" in row.label else None,
+        badness=lower_is_worse("pc"),
         span=1.0,
         group=lambda row: row.group,
         corresponds="text",

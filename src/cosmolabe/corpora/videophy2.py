@@ -15,7 +15,7 @@ from typing import Any
 from cosmolabe.core.corpus import ClipRow, Corpus, CorpusPart, PairRow
 from cosmolabe.data.gathering import Gathering, stem_of
 from cosmolabe.data.labels import violation_of_likert
-from cosmolabe.data.pairing import pairs_by_label
+from cosmolabe.data.pairing import lower_is_worse, pairs_by_label
 from cosmolabe.data.tables import list_of, number_of, text_of
 
 NAME = "videophy2"
@@ -55,7 +55,7 @@ def pairs(corpus: Corpus, most: int, seed: int) -> tuple[PairRow, ...]:
         corpus,
         most,
         seed,
-        badness=lambda row: -row.label["pc"] if "pc" in row.label and row.group else None,
+        badness=lambda row: lower_is_worse("pc")(row) if row.group else None,
         span=4.0,
         group=lambda row: row.group,
         corresponds="text",

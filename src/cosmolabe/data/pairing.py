@@ -24,6 +24,11 @@ def swapped(pair: PairRow) -> PairRow:
     )
 
 
+def lower_is_worse(name: str) -> Callable[[ClipRow], float | None]:
+    """The badness by a label of the set's own in which more is better."""
+    return lambda row: -row.label[name] if name in row.label else None
+
+
 def pairs_by_label(
     corpus: Corpus,
     most: int,

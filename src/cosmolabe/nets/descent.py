@@ -22,6 +22,7 @@ from cosmolabe.data.store import Store
 from cosmolabe.data.windows import training_batches
 from cosmolabe.nets.batches import Batch, first_frames, training_batch
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
+from cosmolabe.nets.moments import MOMENTS, moments_of
 from cosmolabe.nets.progress import OnEvaluate, Progress
 from cosmolabe.nets.recipe import TrainConfig
 from cosmolabe.nets.scales import measure
@@ -132,11 +133,8 @@ class Descent:
         found = {f"network.{k}": v for k, v in self.world.network.state_dict().items()}
         for name, mean, weight in zip(self.names, self.mean, self.weights, strict=True):
             found[f"mean.{name}"] = mean
-            moments = self.optimizer.state.get(weight, {})
-            for key in ("exp_avg", "exp_avg_sq", "step"):
-                found[f"{key}.{name}"] = moments.get(
-                    key, torch.zeros(()) if key == "step" else torch.zeros_like(weight)
-                )
+            moments = moments_of(self.optimizer, weight)
+            found |= {f"{key}.{name}": moment for key, moment in moments.items()}
         return {k: v.detach().numpy() for k, v in found.items()}
 
     def save(self, folder: Path, data: str) -> None:
@@ -174,9 +172,7 @@ class Descent:
         )
         for i, (name, weight) in enumerate(zip(self.names, self.weights, strict=True)):
             self.mean[i].copy_(read[f"mean.{name}"])
-            self.optimizer.state[weight] = {
-                key: read[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")
-            }
+            self.optimizer.state[weight] = {key: read[f"{key}.{name}"] for key in MOMENTS}
         self.step, self.seconds = step, float(seconds)
 
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from cosmolabe.core.corpus import ClipRow
-from cosmolabe.core.record import read_json, write_json
+from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
 from cosmolabe.nets.fitted_head import FittedHead
@@ -36,6 +36,7 @@ from cosmolabe.nets.head_losses import (
 )
 from cosmolabe.nets.head_pairs import Labels, Pairs, Pool, draw_pairs, labels_of, pool_of
 from cosmolabe.nets.head_recipe import HeadRecipe
+from cosmolabe.nets.moments import MOMENTS, moments_of
 from cosmolabe.nets.progress import OnProgress, Progress
 
 STATE, STATE_TENSORS = "training.json", "training.safetensors"
@@ -346,7 +347,7 @@ class HeadDescent:
         step, seconds, was = (state.get(name) for name in ("step", "seconds", "recipe"))
         if type(step) is not int or step < 0 or type(seconds) not in (int, float):
             raise ValueError(f"{folder / STATE}: step or seconds are not what we wrote")
-        now = _json(asdict(self.recipe))
+        now = plain(asdict(self.recipe))
         changed = [k for k in now if not isinstance(was, dict) or was.get(k) != now[k]]
         self.step, self.seconds = step, float(seconds)
         here = {"seed": self.seed, **self._facts()}
@@ -362,19 +363,13 @@ class HeadDescent:
             with torch.no_grad():
                 weight.copy_(read["weight"])
             self.mean[name].copy_(read["mean"])
-            self.optimizer.state[weight] = {k: read[k] for k in KEPT[2:]}
+            self.optimizer.state[weight] = {k: read[k] for k in MOMENTS}
 
     def _tensors(self) -> dict[str, np.ndarray]:
         found = {}
         for name, weight in self.weights.items():
-            state = self.optimizer.state.get(weight, {})
-            values = {
-                "weight": weight,
-                "mean": self.mean[name],
-                "step": state.get("step", torch.zeros(())),
-                "exp_avg": state.get("exp_avg", torch.zeros_like(weight)),
-                "exp_avg_sq": state.get("exp_avg_sq", torch.zeros_like(weight)),
-            }
+            values = {"weight": weight, "mean": self.mean[name]}
+            values |= moments_of(self.optimizer, weight)
             found |= {f"{k}/{name}": v.detach().numpy() for k, v in values.items()}
         return found
 
@@ -427,13 +422,4 @@ class HeadDescent:
         return bounded_target(worse, gap, first - second, recipe.rank_slope)
 
 
-KEPT = ("weight", "mean", "step", "exp_avg", "exp_avg_sq")
-
-
-def _json(value: dict) -> dict:
-    """As it would come back from JSON: tuples are lists there."""
-
-    def plain(item: object) -> object:
-        return [plain(x) for x in item] if isinstance(item, (list, tuple)) else item
-
-    return {key: plain(item) for key, item in value.items()}
+KEPT = ("weight", "mean", *MOMENTS)

@@ -21,6 +21,7 @@ from torch.nn import functional
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.core.seeds import generator
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
+from cosmolabe.nets.moments import MOMENTS, moments_of
 from cosmolabe.nets.motion_maps import CELLS, SIDEWAYS
 from cosmolabe.nets.tiny_net import TOP, TinyNet
 from cosmolabe.nets.twin_maps import SeenClip
@@ -167,7 +168,7 @@ class EyeDescent:
             read = {k: torch.from_numpy(tensors[f"{k}/{name}"].copy()) for k in KEPT}
             with torch.no_grad():
                 weight.copy_(read["weight"])
-            self.optimizer.state[weight] = {k: read[k] for k in KEPT[1:]}
+            self.optimizer.state[weight] = {k: read[k] for k in MOMENTS}
 
     def _weights(self) -> Iterator[tuple[str, nn.Parameter]]:
         yield from self.net.named_parameters()
@@ -176,13 +177,7 @@ class EyeDescent:
     def _tensors(self) -> dict[str, np.ndarray]:
         found = {}
         for name, weight in self._weights():
-            state = self.optimizer.state.get(weight, {})
-            values = {
-                "weight": weight,
-                "step": state.get("step", torch.zeros(())),
-                "exp_avg": state.get("exp_avg", torch.zeros_like(weight)),
-                "exp_avg_sq": state.get("exp_avg_sq", torch.zeros_like(weight)),
-            }
+            values = {"weight": weight, **moments_of(self.optimizer, weight)}
             found |= {f"{k}/{name}": v.detach().numpy() for k, v in values.items()}
         return found
 
@@ -195,7 +190,7 @@ class EyeDescent:
 
 Pair = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
 """Lawful maps, hurt maps, where the latter are wrong, whether there are hurt ones at all."""
-KEPT = ("weight", "step", "exp_avg", "exp_avg_sq")
+KEPT = ("weight", *MOMENTS)
 
 
 def fit_eye(

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from cosmolabe.bench.significance import sign_flip_p
 from cosmolabe.core.record import read_json, read_jsonl
 from cosmolabe.core.seeds import generator
 from cosmolabe.judges.physics.readings import column_of
 
 RESAMPLES = 9999
 """Permutations, beyond the one that happened (ours)."""
-MOST_AT_ONCE = 1 << 22  # signs held at once
 ALPHA = 0.05
 SAME = 1e-4
 """Scores of one video by one protocol that differ by more are not the same judge (ours)."""
@@ -118,7 +118,7 @@ def drift(runs: Sequence[DatedRun], seed: int = 0) -> Drift:
     means = scores.mean(1)
     at, swing = change_of(means)
     dice = generator("drift", seed)
-    p_pairs = flips(gaps, dice)
+    p_pairs = sign_flip_p(gaps, seed)
     p_change = permuted(means, swing, dice) if len(runs) >= 4 else math.nan
     low, high = _interval(gaps, dice)
     largest = float(np.abs(np.diff(scores, axis=0)).max())
@@ -166,18 +166,6 @@ def permuted(means: Float[np.ndarray, " run"], swing: float, dice: np.random.Gen
     sums = np.concatenate([np.zeros((RESAMPLES, 1)), np.cumsum(orders, 1)], 1)
     as_far = (np.abs(sums).max(1) / spread >= swing - 1e-12).sum()
     return float((1 + as_far) / (1 + RESAMPLES))
-
-
-def flips(gaps: Float[np.ndarray, " anchor"], dice: np.random.Generator) -> float:
-    """Two-sided sign-flip test that the anchors' differences are 0 in the mean."""
-    if not np.any(gaps):
-        return 1.0
-    as_far, step = 0, max(1, MOST_AT_ONCE // len(gaps))
-    for first in range(0, RESAMPLES, step):
-        count = min(step, RESAMPLES - first)
-        signs = dice.integers(0, 2, (count, len(gaps)), dtype=np.int8) * 2.0 - 1.0
-        as_far += int((np.abs(signs @ gaps) >= abs(gaps.sum()) - 1e-12).sum())
-    return (1 + as_far) / (1 + RESAMPLES)
 
 
 def _interval(gaps: Float[np.ndarray, " anchor"], dice: np.random.Generator) -> tuple[float, float]:
