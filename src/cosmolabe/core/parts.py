@@ -14,6 +14,7 @@ ATTRIBUTES = {
     "scenarios": "SCENARIOS",
     "encoders": "ENCODER",
     "corpora": "CORPUS",
+    "vlms": "VLM",
 }
 """Each kind of part and the one object its file offers."""
 SINGULAR = {"corpora": "corpus"}

@@ -1,0 +1,1 @@
+"""Vision-language models, one file each: they look at frames and answer a question in words."""
