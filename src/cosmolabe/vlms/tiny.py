@@ -1,0 +1,161 @@
+"""The small model: PaliGemma 2's own classes, a word a number, made to be trained on one core."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+from cosmolabe.core.record import read_json
+from cosmolabe.core.vlm import VlmPart
+from cosmolabe.nets.eyes import untrained
+from cosmolabe.nets.pretrained import read_tensors
+from cosmolabe.nets.vlm_paligemma import FAMILY, PaliGemma, build
+from cosmolabe.nets.vlm_tokens import WordTokens, words_of
+
+VISION = {"hidden": 96, "mlp": 192, "layers": 3, "heads": 4}
+LANGUAGE = {"hidden": 128, "mlp": 256, "layers": 3, "heads": 4}
+WEIGHTS, CONFIG, WORDS = "model.safetensors", "tiny.json", "words.json"
+SCHEMA = 1
+
+
+class TinyVlm(PaliGemma):
+    """A PaliGemma that knows how it was built, so that it can be written down."""
+
+    made: dict[str, Any]
+
+    def save(self, folder: str | Path) -> None:
+        """Weights as safetensors, sizes and words as JSON."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {
+            name: p.detach().cpu().contiguous() for name, p in self.module.named_parameters()
+        }
+        save_file(weights, folder / WEIGHTS)
+        self.tokens.write(folder / WORDS)
+        (folder / CONFIG).write_text(json.dumps({"schema": SCHEMA, **self.made}, indent=1))
+
+
+def build_tiny(
+    words: Sequence[str],
+    *,
+    image: int = 96,
+    patch: int = 16,
+    vision: dict[str, int] = VISION,
+    language: dict[str, int] = LANGUAGE,
+    seed: int = 0,
+) -> TinyVlm:
+    """An untrained model that knows these words and no others (`nets.vlm_tokens.words_of`).
+
+    A word it was not given is refused by name wherever it comes up. `vision` and `language` hold
+    hidden, mlp, layers and heads; `image` is the side of a frame in pixels.
+    """
+    return _made(WordTokens.of(words), image, patch, dict(vision), dict(language), seed)
+
+
+def load_tiny(folder: str | Path) -> TinyVlm:
+    """What `save` wrote; nothing is unpickled."""
+    folder = Path(folder)
+    for name in (CONFIG, WORDS, WEIGHTS):
+        if not (folder / name).is_file():
+            raise ValueError(f"no tiny model in {folder}: it lacks {name}")
+    made = read_json(folder / CONFIG)
+    if not isinstance(made, dict) or made.pop("schema", None) != SCHEMA:
+        raise ValueError(f"{folder / CONFIG}: not a tiny model of schema {SCHEMA}")
+    vlm = _made(WordTokens.read(folder / WORDS), **made)
+    tensors = read_tensors(folder / WEIGHTS)
+    own = dict(vlm.module.named_parameters())
+    if set(own) != set(tensors) or any(own[n].shape != t.shape for n, t in tensors.items()):
+        raise ValueError(f"{folder / WEIGHTS}: weights of another net than {CONFIG} tells of")
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            own[name].copy_(tensor)
+    return vlm
+
+
+def _made(
+    tokens: WordTokens,
+    image: int,
+    patch: int,
+    vision: dict[str, int],
+    language: dict[str, int],
+    seed: int,
+) -> TinyVlm:
+    if image % patch:
+        raise ValueError(f"a frame's side is a multiple of its patches; got {image} and {patch}")
+    net = untrained(
+        lambda: build(
+            {"image_size": image, "patch_size": patch, **_sizes(vision)},
+            {
+                **_sizes(language),
+                "num_key_value_heads": language["heads"],
+                "head_dim": language["hidden"] // language["heads"],
+                "query_pre_attn_scalar": language["hidden"] // language["heads"],
+                "vocab_size": len(tokens),
+                "pad_token_id": tokens.pad,
+                "bos_token_id": tokens.bos,
+                "eos_token_id": tokens.eos,
+                "attn_logit_softcapping": None,  # tanh of every pair of tokens would cost the most
+            },
+            tokens.image,
+        ),
+        seed,
+    )
+    vlm = TinyVlm("tiny", net, tokens)
+    vlm.made = {
+        "image": image,
+        "patch": patch,
+        "vision": dict(vision),
+        "language": dict(language),
+        "seed": seed,
+    }
+    return vlm
+
+
+def _sizes(part: dict[str, int]) -> dict[str, int]:
+    return {
+        "hidden_size": part["hidden"],
+        "intermediate_size": part["mlp"],
+        "num_hidden_layers": part["layers"],
+        "num_attention_heads": part["heads"],
+    }
+
+
+def load(
+    source: str | Path | None = None,
+    *,
+    size: str = "",
+    random: bool = False,
+    device: str = "cpu",
+    dtype: str = "float32",
+) -> TinyVlm:
+    """The model of a folder that `save` wrote; `random` an untrained one that knows a few words."""
+    if size:
+        raise ValueError(f"tiny has no sizes by name; got {size!r}. build_tiny takes sizes")
+    if dtype != "float32":
+        raise ValueError(f"tiny runs in float32; got {dtype!r}")
+    if source is None and not random:
+        raise ValueError("no bundled weights yet: give a folder, or random=True")
+    vlm = build_tiny(FEW_WORDS) if source is None else load_tiny(source)
+    vlm.module.to(device)
+    return vlm
+
+
+FEW_WORDS = words_of(
+    [
+        "What is the character doing?",
+        "Is the character moving right? Answer yes or no",
+        "moving up, moving down, moving left, jumping, staying still",
+    ]
+)
+"""Of an untrained model."""
+
+VLM = VlmPart(
+    "tiny",
+    "PaliGemma 2's classes at a millionth of their size, trained here.",
+    load,
+    licence="Apache-2.0",
+    family=FAMILY,
+)

@@ -1,0 +1,93 @@
+"""The tiny model against the class it is made of, its words, and its folder."""
+
+import numpy as np
+import pytest
+import torch
+
+from cosmolabe.nets.vlm_tokens import SPECIAL, WordTokens, words_of
+from cosmolabe.vlms.tiny import build_tiny, load_tiny
+
+SMALL = {
+    "image": 32,
+    "patch": 16,
+    "vision": {"hidden": 16, "mlp": 32, "layers": 2, "heads": 2},
+    "language": {"hidden": 24, "mlp": 32, "layers": 2, "heads": 2},
+}
+QUESTION = "what is the character doing?"
+LABELS = ("moving up", "moving down", "jumping", "staying still")
+WORDS = words_of([QUESTION, "is it moving up? answer yes or no", *LABELS])
+
+
+def clips(count, frames=2, side=32, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 256, (frames, side, side, 3), dtype=np.uint8) for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def vlm():
+    return build_tiny(WORDS, **SMALL)
+
+
+def by_the_class(vlm, clip, prompt, answer, **changed):
+    """Logits and loss of PaliGemmaForConditionalGeneration, called as its documentation says."""
+    prefix = [vlm.picture] * (len(clip) * 4) + [vlm.tokens.bos]
+    prefix += vlm.tokens.ids(f"answer en {prompt}\n")
+    suffix = [*vlm.tokens.ids(answer), vlm.tokens.eos]
+    given = {
+        "input_ids": torch.tensor([prefix + suffix]),
+        "token_type_ids": torch.tensor([[0] * len(prefix) + [1] * len(suffix)]),
+        "labels": torch.tensor([[-100] * len(prefix) + suffix]),
+        "pixel_values": vlm.pixels(clip),
+        "attention_mask": torch.ones(1, len(prefix + suffix), dtype=torch.long),
+    }
+    with torch.no_grad():
+        return vlm.module(**given | changed)
+
+
+def test_loss_and_likelihood_are_those_of_the_real_class(vlm):
+    given = clips(3)
+    answers = ["moving up", "jumping", "staying still"]
+    seen = vlm.see(given)
+    with torch.no_grad():
+        ours = [vlm.loss([s], [QUESTION], [a]).item() for s, a in zip(seen, answers, strict=True)]
+    theirs = [by_the_class(vlm, c, QUESTION, a).loss for c, a in zip(given, answers, strict=True)]
+    np.testing.assert_allclose(ours, theirs, atol=1e-6)
+    likely = vlm.likelihood(seen, [QUESTION] * 3, [LABELS] * 3)
+    lengths = [len(vlm.answer_ids(a)) for a in answers]
+    for row, answer, loss, n in zip(likely, answers, theirs, lengths, strict=True):
+        assert row[LABELS.index(answer)] == pytest.approx(-float(loss) * n, abs=2e-6)
+
+
+def test_without_token_types_the_class_is_silently_another_model(vlm):
+    (clip,) = clips(1)
+    right = by_the_class(vlm, clip, QUESTION, "jumping").loss
+    wrong = by_the_class(vlm, clip, QUESTION, "jumping", token_type_ids=None).loss
+    assert abs(float(right) - float(wrong)) > 1e-4
+
+
+def test_words_go_in_and_come_out():
+    tokens = WordTokens.of(WORDS)
+    assert tokens.text(tokens.ids("What is the character doing?")) == QUESTION
+    assert [tokens.tokenizer.id_to_token(i) for i in tokens.ids("up\nno")] == ["up", "\n", "no"]
+    assert len(tokens) == len({*SPECIAL, "\n", "answer", "en", *WORDS})
+
+
+def test_a_word_nobody_taught_it_is_refused_by_name(vlm):
+    with pytest.raises(ValueError, match="'zebra'"):
+        vlm.tokens.ids("moving zebra")
+
+
+def test_a_saved_model_is_the_same_model(vlm, tmp_path):
+    vlm.save(tmp_path)
+    again = load_tiny(tmp_path)
+    assert again.key == vlm.key
+    seen = vlm.see(clips(2))
+    before = vlm.likelihood(seen, [QUESTION] * 2, [LABELS] * 2)
+    after = again.likelihood(seen, [QUESTION] * 2, [LABELS] * 2)
+    np.testing.assert_array_equal(before, after)
+
+
+def test_the_default_model_is_small_and_looks_at_36_patches():
+    made = build_tiny(WORDS)
+    assert made.per_frame[2] == 36
+    assert 5e5 < sum(p.numel() for p in made.module.parameters()) < 1e6
