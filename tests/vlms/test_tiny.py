@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from cosmolabe.nets.vlm_tokens import SPECIAL, WordTokens, words_of
-from cosmolabe.vlms.tiny import build_tiny, load_tiny
+from cosmolabe.vlms.tiny import FEW_WORDS, build_tiny, folded, load_tiny
 
 SMALL = {
     "image": 32,
@@ -91,3 +91,27 @@ def test_the_default_model_is_small_and_looks_at_36_patches():
     made = build_tiny(WORDS)
     assert made.per_frame[2] == 36
     assert 5e5 < sum(p.numel() for p in made.module.parameters()) < 1e6
+
+
+def test_folded_patches_are_fewer_tokens_that_hold_the_same_numbers() -> None:
+    features = torch.arange(2 * 16 * 3).reshape(2, 16, 3).float()
+    found = folded(features, 2)
+    assert found.shape == (2, 4, 12)
+    assert found[0, 0].tolist() == torch.cat([features[0, i] for i in (0, 1, 4, 5)]).tolist()
+
+
+def test_a_folding_model_is_written_and_read_back(tmp_path) -> None:
+    vlm = build_tiny(FEW_WORDS, image=32, patch=8, fold=2)
+    vlm.save(tmp_path)
+    again = load_tiny(tmp_path)
+    clip = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), np.uint8)
+    question, labels = "What is the character doing?", [["moving up", "jumping"]]
+    told = [v.likelihood(v.see([clip]), [question], labels)[0] for v in (vlm, again)]
+    assert told[0].tolist() == told[1].tolist()
+    assert vlm.per_frame == (16, 96, 4)
+    assert again.key == vlm.key != build_tiny(FEW_WORDS, image=32, patch=8).key
+
+
+def test_a_fold_that_does_not_divide_the_patches_is_refused() -> None:
+    with pytest.raises(ValueError, match="multiple of its folded patches"):
+        build_tiny(FEW_WORDS, image=24, patch=8, fold=2)

@@ -50,12 +50,15 @@ class Vlm(Protocol):
     """
 
     name: str
-    key: str
-    """Fingerprint of weights, preprocessing and prompt layout; part of every protocol."""
     family: Family | None
     """None for a model behind an address, whose parameters nobody can see."""
     module: Any
     """The torch module that trains; None where there is none."""
+
+    @property
+    def key(self) -> str:
+        """Fingerprint of weights, preprocessing and prompt layout; part of every protocol."""
+        ...
 
     def see(self, clips: Sequence[UInt8[ndarray, "frame height width 3"]]) -> list[Any]:
         """What the vision tower makes of each clip's frames, before the projector.

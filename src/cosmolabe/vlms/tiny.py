@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from safetensors.torch import save_file
+from torch import Tensor, nn
 
 from cosmolabe.core.record import read_json
 from cosmolabe.core.vlm import VlmPart
@@ -26,6 +28,25 @@ class TinyVlm(PaliGemma):
 
     made: dict[str, Any]
 
+    def __init__(self, name: str, module: nn.Module, tokens: Any, fold: int = 1) -> None:  # noqa: ANN401
+        super().__init__(name, module, tokens)
+        self.fold = fold
+        patches, width, _ = self._per_frame
+        self._per_frame = (patches, width, patches // fold**2)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As PaliGemma's, with how patches are folded."""
+        return {**super().told, "fold": self.fold}
+
+    def project(
+        self, features: Float[Tensor, "frame token width"]
+    ) -> Float[Tensor, "frame folded hidden"]:
+        """`fold` x `fold` neighbouring patches as one wider one, then the linear layer."""
+        if self.fold == 1:
+            return super().project(features)
+        return super().project(folded(features, self.fold))
+
     def save(self, folder: str | Path) -> None:
         """Weights as safetensors, sizes and words as JSON."""
         folder = Path(folder)
@@ -38,6 +59,15 @@ class TinyVlm(PaliGemma):
         (folder / CONFIG).write_text(json.dumps({"schema": SCHEMA, **self.made}, indent=1))
 
 
+def folded(
+    features: Float[Tensor, "frame token width"], fold: int
+) -> Float[Tensor, "frame folded wider"]:
+    """Squares of neighbouring patches side by side: fewer tokens, as in SmolVLM's connector."""
+    side = round(features.shape[1] ** 0.5)
+    rows = features.unflatten(1, (side // fold, fold, side // fold, fold))
+    return rows.transpose(2, 3).flatten(1, 2).flatten(2)
+
+
 def build_tiny(
     words: Sequence[str],
     *,
@@ -45,14 +75,16 @@ def build_tiny(
     patch: int = 16,
     vision: dict[str, int] = VISION,
     language: dict[str, int] = LANGUAGE,
+    fold: int = 1,
     seed: int = 0,
 ) -> TinyVlm:
     """An untrained model that knows these words and no others (`nets.vlm_tokens.words_of`).
 
     A word it was not given is refused by name wherever it comes up. `vision` and `language` hold
-    hidden, mlp, layers and heads; `image` is the side of a frame in pixels.
+    hidden, mlp, layers and heads; `image` is the side of a frame in pixels; `fold` x `fold` patches
+    become one token.
     """
-    return _made(WordTokens.of(words), image, patch, dict(vision), dict(language), seed)
+    return _made(WordTokens.of(words), image, patch, dict(vision), dict(language), fold, seed)
 
 
 def load_tiny(folder: str | Path) -> TinyVlm:
@@ -81,10 +113,13 @@ def _made(
     patch: int,
     vision: dict[str, int],
     language: dict[str, int],
-    seed: int,
+    fold: int = 1,
+    seed: int = 0,
 ) -> TinyVlm:
-    if image % patch:
-        raise ValueError(f"a frame's side is a multiple of its patches; got {image} and {patch}")
+    if fold < 1 or image % (patch * fold):
+        raise ValueError(
+            f"a frame's side is a multiple of its folded patches; got {image}, {patch} x {fold}"
+        )
     net = untrained(
         lambda: build(
             {"image_size": image, "patch_size": patch, **_sizes(vision)},
@@ -103,12 +138,19 @@ def _made(
         ),
         seed,
     )
-    vlm = TinyVlm("tiny", net, tokens)
+    if fold > 1:
+        wide = vision["hidden"] * fold**2
+        model: Any = net.model
+        model.multi_modal_projector.linear = untrained(
+            lambda: nn.Linear(wide, language["hidden"]), seed
+        )
+    vlm = TinyVlm("tiny", net, tokens, fold)
     vlm.made = {
         "image": image,
         "patch": patch,
         "vision": dict(vision),
         "language": dict(language),
+        "fold": fold,
         "seed": seed,
     }
     return vlm
