@@ -1,0 +1,354 @@
+"""Which of a question's answers a reply gives, by rules in a fixed order, or that it gives none."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from cosmolabe.core.answers.folding import ALIKE, ENDS, canonical, folded, loosened
+from cosmolabe.core.answers.space import (
+    NUMBERS,
+    ONLY_ALONE,
+    SAYS_NO,
+    SAYS_YES,
+    AnswerSpace,
+    Parsed,
+    Status,
+)
+from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.question import Question
+
+VERSION = "answers/1"
+CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts that put no space between words
+CUE = (
+    r"(?<!\w)(?:answers?|correct (?:option|choice|label)|(?:final|my) (?:choice|option|selection)"
+    r"|i (?:choose|pick|select|go with|would (?:choose|pick|say))"
+    r"|antwort|réponse|respuesta|risposta|resposta|antwoord|odpowiedź|ответ)(?!\w)"
+    r"|答案|回答|答え|정답"
+)
+"""Words after which an answer is declared, in some languages (reference/universe §6.7)."""
+LINK = (
+    r"\s*(?:(?:is|are|was|would be|must be|should be|will be|ist|est|es|è|é|to be)(?!\w)"
+    r"|是|为|は)?\s*(?:[:=\u2192]|-+>?)?\s*"
+)
+AFTER = (
+    r"(?<!\w)(?:{})\s+is\s+(?:the\s+)?"
+    r"(?:(?:correct|right|best|final)(?:\s+(?:answer|option|choice))?|answer)(?!\w)"
+)
+"""B is correct, (B) is the answer."""
+FILLER = re.compile(
+    r"(?:option|choice|letter|label|number|most likely|likely|probably|clearly|definitely|simply"
+    r"|that|the|an|a)(?!\w)\s*[:=]?\s*"
+)
+GOES_ON = re.compile(
+    r"\s+(?:because|since|as|for|given|due|based|which|where|with|and|or|is|option)(?!\w)"
+)
+"""What may follow a bare letter that is also a word, as A and I are."""
+WORDS_THEMSELVES = ("a", "i")
+ALSO = re.compile(r"\s*(?:/|&|\||,?\s*(?:or|and|oder|und|ou|et|o|y)(?!\w))\s*")
+COMMA = re.compile(r"\s*,\s*")
+NOT_BEFORE = re.compile(
+    r"(?:(?<!\w)(?:not|no|never|nor|neither|without|instead of|rather than|cannot)|n't)"
+    r"(?:\s+[^\s,.;:!?]+){0,2}\s+$"
+)
+IDIOM = re.compile(
+    r"no (?:doubt|question|problem|wonder|idea|clue|matter|answer|information"
+    r"|(?:video|image|picture|clip|frame)s?(?: \w+)? (?:was|were|is|are|has|have))(?!\w)"
+)
+"""Begins with "no" and does not say it."""
+REFUSAL = re.compile(
+    r"(?<!\w)(?:i|we)(?:'m| am| are|'re)?(?: sorry,? (?:but )?i)?"
+    r" (?:can't|cannot|can not|couldn't|could not|unable to|not able to|won't|will not)"
+    r" (?:\w+ )?(?:answer|determine|tell|say|see|help|assist|view|watch|provide|identify|comply"
+    r"|process|access|assess|verify|discern|give|make)(?!\w)"
+    r"|(?<!\w)i(?:'m| am) (?:sorry,? )?(?:but )?(?:unable|not able) to"
+    r"|(?<!\w)as an ai(?!\w)|(?<!\w)i (?:do not|don't) know|(?<!\w)no (?:idea|clue)(?!\w)"
+    r"|(?<!\w)i (?:must|have to) decline|(?<!\w)i refuse"
+    r"|(?:cannot|can't|can not) be (?:determined|answered|seen|told|identified)"
+    r"|(?:impossible|not possible) to (?:answer|determine|tell|say|identify)"
+    r"|(?<!\w)no (?:video|image|picture|clip|frame)s?(?: \w+)? (?:was|were|is|are|has|have) "
+)
+THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
+TOKEN = re.compile(
+    r"<\|[^|<>]{1,40}\|>|</?s>|<(?:eos|bos|pad|unk|end_of_turn|end_of_utterance)>", re.I
+)
+TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.S | re.I)
+TEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}")
+BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
+FINGERPRINT = fingerprint(
+    VERSION, CUE, LINK, AFTER, FILLER.pattern, GOES_ON.pattern, WORDS_THEMSELVES, ALSO.pattern,
+    NOT_BEFORE.pattern, IDIOM.pattern, REFUSAL.pattern, THOUGHT.pattern, TOKEN.pattern,
+    TAGGED.pattern, TEX.pattern, BOXED.pattern, SAYS_YES, SAYS_NO, ONLY_ALONE,
+    NUMBERS, {str(k): v for k, v in ALIKE.items()}, ENDS,
+)  # fmt: skip
+"""Of the rules and tables; part of every protocol that reads replies."""
+
+
+def parse(reply: str, question: Question | AnswerSpace) -> Parsed:
+    """What a reply says: a label of the question and the rule that found it, or why there is none.
+
+    Labels that read alike, or like another option's letter, are refused by name.
+    """
+    space = _space_of(question) if isinstance(question, Question) else question
+    text = _answered_part(reply)
+    if text is None:
+        return Parsed("unparsed", None, "unfinished")
+    text = _behind(text, space)
+    if not canonical(text):
+        return Parsed("empty", None, "empty")
+    lines = [found for line in text.split("\n") if (found := loosened(line))]
+    read = _Reply(canonical(text), lines, " ".join(lines), space)
+    return read.binary() if space.format == "binary" else read.choice()
+
+
+class _Reply:
+    """One reply laid out for the rules."""
+
+    def __init__(self, whole: str, lines: list[str], flat: str, space: AnswerSpace) -> None:
+        self.whole, self.lines, self.flat, self.space = whole, lines, flat, space
+
+    def choice(self) -> Parsed:
+        """Multiple choice and open ended; an open question has no letters."""
+        found = self.by_letter_alone() or self.by_text() or self.by_letter_and_text()
+        found = found or self.declared() or self.by_line()
+        return found or self.refused() or self.mentioned() or _none()
+
+    def binary(self) -> Parsed:
+        """The first word, unless it is taken back; else a declaration, else a line of its own."""
+        first = self.by_text() or self.first_word()
+        if first and first.status != "ok":
+            return first
+        later = self.declared() or self.by_line()
+        if first and later and later.status == "ok" and later.label != first.label:
+            return _none("contradiction")
+        return first or later or self.refused() or _none()
+
+    def by_letter_alone(self) -> Parsed | None:
+        """B, (B), **b.**, Option B."""
+        return self._ok(self._letter_of(self.whole), "letter")
+
+    def by_text(self) -> Parsed | None:
+        """The whole reply is a label, or another name of one."""
+        label = self.space.by_name.get(self.whole)
+        own = label is not None and canonical(label) == self.whole
+        return self._ok(label, "text" if own else "alias")
+
+    def by_letter_and_text(self) -> Parsed | None:
+        """B) evading, B. Because ..: unless other options follow or something else is declared."""
+        led = self._led(self.flat)
+        if led is None:
+            return None
+        label, rest = led
+        said = self._target(self.flat, rest, letters=False)
+        if said and said[0] != {label}:
+            other = self._others(label)
+            return None if other else _none("contradiction")
+        declared = self.declared()
+        if self._others(label) or (declared and declared.label != label):
+            return None
+        return self._ok(label, "letter_and_text")
+
+    def first_word(self) -> Parsed | None:
+        """Yes or no, or another word for it, before anything else."""
+        start = _first(self.flat)
+        said = self._target(self.flat, start)
+        if said is None or IDIOM.match(self.flat, start):
+            return None
+        return self._decided(said, "first_word")
+
+    def declared(self) -> Parsed | None:
+        """The last of "the answer is X", "X is correct"; one that names two says nothing."""
+        last: tuple[int, Parsed] | None = None
+        for start, said in self._declarations():
+            if last is None or start >= last[0]:
+                last = start, self._decided(said, "declared")
+        return last[1] if last else None
+
+    def by_line(self) -> Parsed | None:
+        """A line that is nothing but an answer, where all such lines agree."""
+        if len(self.lines) < 2:
+            return None
+        said = {label for line in self.lines if (label := self._alone(line))}
+        return self._ok(said.pop(), "line") if len(said) == 1 else None
+
+    def refused(self) -> Parsed | None:
+        """Declines to answer."""
+        return Parsed("refused", None, "refusal") if REFUSAL.search(self.flat) else None
+
+    def mentioned(self) -> Parsed | None:
+        """Exactly one label is named anywhere, as whole words and not denied."""
+        said: set[str] = set()
+        for start, labels in self._mentions():
+            if NOT_BEFORE.search(self.flat[:start]):
+                return _none("denied")
+            said |= labels
+        if len(said) > 1:
+            return _none("several")
+        return self._ok(said.pop(), "mention") if said else None
+
+    def _ok(self, label: str | None, rule: str) -> Parsed | None:
+        return None if label is None else Parsed("ok", label, rule)
+
+    def _letter_of(self, text: str) -> str | None:
+        """The option of a text that is one letter, with brackets or "option" before it."""
+        bare = canonical(text)
+        return self.space.by_letter.get(canonical(FILLER.sub("", bare, count=1)) or bare)
+
+    def _alone(self, line: str) -> str | None:
+        """What a line says that says nothing else: letter, text, or letter and its own text."""
+        bare = canonical(line)
+        label = self._letter_of(bare) or self.space.by_name.get(bare)
+        if label is None and (led := self._led(line)):
+            same = canonical(line[led[1] :]) in ("", canonical(led[0]))
+            label = led[0] if same else None
+        return label
+
+    def _led(self, text: str) -> tuple[str, int] | None:
+        """Option and end of a letter that opens a text and is set off from what follows."""
+        found = re.match(
+            r"(?:option\s+)?[(\[{]?\s*([a-z]{1,2})(?:\s*[)\]}][.:]?|[.:](?=\s|$)|\s+-(?=\s))\s*",
+            text[(start := _first(text, keep="([{")) :],
+        )
+        label = self.space.by_letter.get(found[1]) if found else None
+        return None if found is None or label is None else (label, start + found.end())
+
+    def _others(self, label: str) -> bool:
+        """Whether other options are listed: B) or (B) for another than `label`."""
+        marks = re.findall(r"(?<!\w)([a-z]{1,2})\s*\)", self.flat)
+        marks += re.findall(r"(?<!\w)([a-z]{1,2})[.:]\s", self.flat)
+        return any(self.space.by_letter.get(mark, label) != label for mark in marks)
+
+    def _declarations(self) -> Iterator[tuple[int, "_Said"]]:
+        for cue in re.finditer(f"(?:{CUE}){LINK}", self.flat):
+            if said := self._target(self.flat, cue.end()):
+                yield cue.start(), said
+        for shown, labels in self._shown():
+            for found in re.finditer(AFTER.format(shown), self.flat):
+                if not NOT_BEFORE.search(self.flat[: found.start()]):
+                    yield found.start(), (labels, found.end(), False)
+
+    def _shown(self) -> Iterator[tuple[str, set[str]]]:
+        """Patterns of what "is correct" can stand behind."""
+        for name, label in self.space.by_letter.items():
+            yield rf"[(\[]?{name}[)\]]?", {label}
+        if self.space.format != "binary":
+            for name, labels in self.space.spans.items():
+                yield re.escape(name), labels
+
+    def _target(self, text: str, at: int, letters: bool = True) -> "_Said | None":
+        """The labels that stand at a place, behind words that say nothing, and where they end."""
+        at = _first(text, at, keep="([{-")
+        for _ in range(4):
+            said = self._name_at(text, at) or (self._letter_at(text, at) if letters else None)
+            if said:
+                return said
+            if not (filler := FILLER.match(text, at)):
+                return None
+            at = _first(text, filler.end(), keep="([{-")
+        return None
+
+    def _name_at(self, text: str, at: int) -> "_Said | None":
+        at = _first(text, at, keep="-")
+        for name, labels in self.space.spans.items():
+            if text.startswith(name, at) and _ends(text, at + len(name)):
+                return labels, at + len(name), False
+        return None
+
+    def _letter_at(self, text: str, at: int) -> "_Said | None":
+        found = re.compile(r"([(\[{]?)\s*([a-z]{1,2})\s*([)\]}]?)").match(text, at)
+        if not found or found[2] not in self.space.by_letter:
+            return None
+        end = found.end() if found[3] else found.end(2)
+        if not found[3] and not _ends(text, end):
+            return None
+        bare = not found[1] and not found[3] and found[2] in WORDS_THEMSELVES
+        if bare and re.match(r"\s+\w", text[end:]) and not GOES_ON.match(text, end):
+            return None  # "a man jumps", "I think"
+        return {self.space.by_letter[found[2]]}, end, True
+
+    def _decided(self, said: "_Said", rule: str) -> Parsed:
+        """One label, unless another follows in the same breath."""
+        labels, end, by_letter = said
+        if len(labels) > 1:
+            return _none("several")
+        if also := ALSO.match(self.flat, end):
+            more = self._target(self.flat, also.end())
+            if more and more[0] != labels:
+                return _none("several")
+        if comma := COMMA.match(self.flat, end):
+            more = self._target(self.flat, comma.end())
+            closes = more and re.match(r"\s*(?:[.,;!?]|$)", self.flat[more[1] :])
+            if more and closes and more[0] != labels:
+                return _none("several")
+        if by_letter:
+            behind = re.compile(r"\s*[).:\-\]]*\s*").match(self.flat, end)
+            text = self._name_at(self.flat, behind.end()) if behind else None
+            if text and text[0] != labels:
+                return _none("contradiction")
+        return Parsed("ok", next(iter(labels)), rule)
+
+    def _mentions(self) -> Iterator[tuple[int, set[str]]]:
+        """Where labels are named; a longer name hides the shorter ones in it."""
+        free = self.flat
+        for name, labels in self.space.spans.items():
+            at = free.find(name)
+            while at >= 0:
+                end = at + len(name)
+                if _begins(free, at) and _ends(free, end):
+                    yield at, labels
+                    free = free[:at] + "\x00" * len(name) + free[end:]
+                at = free.find(name, at + 1)
+
+
+_Said = tuple[set[str], int, bool]
+"""Labels, where they end, whether it was a letter."""
+
+
+def _none(rule: str = "none") -> Parsed:
+    status: Status = "unparsed"
+    return Parsed(status, None, rule)
+
+
+@lru_cache(maxsize=4096)
+def _cached(format: str, labels: tuple, options: tuple, text: str) -> AnswerSpace:
+    return AnswerSpace(format, labels, options, text)  # ty: ignore[invalid-argument-type]
+
+
+def _space_of(question: Question) -> AnswerSpace:
+    return _cached(question.format, question.labels, question.options, question.text)
+
+
+def _answered_part(reply: str) -> str | None:
+    """Without thoughts and special tokens; None where the reply ends inside a thought."""
+    text = THOUGHT.sub("\n", reply)
+    if re.search(r"<think(?:ing)?>", text, re.I):
+        return None
+    text = re.split(r"</think(?:ing)?>", text, flags=re.I)[-1]
+    text = BOXED.sub(r" answer: \1 . ", TEX.sub(r"\1", TOKEN.sub(" ", text)))
+    return TAGGED.sub(r" answer: \1 . ", text) if TAGGED.search(text) else text
+
+
+def _behind(text: str, space: AnswerSpace) -> str:
+    """Without the question, where the reply begins by repeating it."""
+    start = folded(text)
+    if not space.asked or not start.startswith(space.asked) or start == space.asked:
+        return text
+    ends = (found.end() for found in re.finditer("\n", text))
+    whole = next((end for end in ends if folded(text[:end]) == space.asked), None)
+    return start[len(space.asked) :] if whole is None else text[whole:]
+
+
+def _first(text: str, at: int = 0, keep: str = "") -> int:
+    """The first place from `at` that is part of a word, or one of `keep`."""
+    while at < len(text) and not (text[at].isalnum() or text[at] in keep):
+        at += 1
+    return at
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a word may begin here: 3 is no part of 13 or 0.3."""
+    return not re.search(r"[\w\x00]$|\d[.,]$", text[max(0, at - 2) : at])
+
+
+def _ends(text: str, at: int) -> bool:
+    """Whether a word may end here: no-one, 3.5 and eyes go on."""
+    return not re.match(rf"(?![{CJK}])\w|[.,]\d|['-][^\W\d_]|\x00", text[at:])
