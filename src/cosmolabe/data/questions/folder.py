@@ -1,0 +1,174 @@
+"""A set of clips and questions on disk: three stages, each to be read by itself.
+
+clips.jsonl + clips/     what was cut, a row and a file each
+descriptions.jsonl       what each clip shows, in words and labels
+questions.jsonl          what is asked of it
+dropped.jsonl            what was not taken, and why
+record.json              how the set was made, its counts and fingerprints
+"""
+
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+
+from cosmolabe.core.question import AskedClip, Question
+from cosmolabe.core.record import (
+    plain,
+    read_json,
+    read_jsonl,
+    require_columns,
+    write_jsonl,
+    written_whole,
+)
+from cosmolabe.data.arrays import read_npz, refuse_link
+from cosmolabe.data.coding import coded, decoded
+
+CLIPS, DESCRIPTIONS, QUESTIONS = "clips.jsonl", "descriptions.jsonl", "questions.jsonl"
+DROPPED, RECORD, FILES = "dropped.jsonl", "record.json", "clips"
+CODINGS = ("npz", "mp4")
+MOST_BYTES = 1 << 30  # of one clip, unpacked
+ARRAYS = ("states", "globals")
+"""Of a clip's `about`, what is kept as arrays."""
+CLIP_ROW: dict[str, tuple[type, ...]] = {
+    "id": (str,), "file": (str,), "numbers": (str,), "fps": (int, float), "about": (dict,),
+}  # fmt: skip
+QUESTION_ROW: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("id", "clip", "task", "format", "text", "answer"), (str,)),
+    **dict.fromkeys(("truth", "asked", "template"), (str,)),
+    **dict.fromkeys(("labels", "options"), (list,)),
+    "about": (dict,),
+}
+
+
+def keep_clip(folder: Path, clip: AskedClip, coding: str = "npz") -> dict[str, Any]:
+    """Write one clip's files; gives its row of clips.jsonl.
+
+    `npz` keeps every pixel; `mp4` is smaller, loses a little, and needs the extra `video`.
+    """
+    if coding not in CODINGS:
+        raise ValueError(f"no coding '{coding}' of clips; have {list(CODINGS)}")
+    arrays = {name: clip.about[name] for name in ARRAYS if name in clip.about}
+    if clip.actions is not None:
+        arrays["actions"] = clip.actions
+    if coding == "npz":
+        arrays["frames"] = clip.frames
+    file = f"{FILES}/{clip.id}.{coding}"
+    numbers = f"{FILES}/{clip.id}.npz" if arrays else ""
+    if coding == "mp4":
+        with written_whole(folder / file) as part:
+            part.write_bytes(coded(clip.frames, clip.fps))
+    if arrays:
+        with written_whole(folder / numbers) as part:
+            part.write_bytes(_packed(arrays))
+    told = {key: value for key, value in clip.about.items() if key not in ARRAYS}
+    held = [name for name in (*ARRAYS, "actions") if name in arrays]
+    return {
+        "id": clip.id, "file": file, "numbers": numbers, "arrays": held, "fps": clip.fps,
+        "frames": len(clip.frames), "about": plain(told),
+    }  # fmt: skip
+
+
+def write_questions(folder: Path | str, questions: Iterable[Question]) -> None:
+    """questions.jsonl, whole or not at all."""
+    write_jsonl(Path(folder) / QUESTIONS, questions)
+
+
+def read_questions(folder: Path | str) -> list[Question]:
+    """The questions of a set, or of a questions.jsonl by itself.
+
+    Raises:
+        ValueError: A row does not fit; says which and why.
+    """
+    path = Path(folder)
+    path = path / QUESTIONS if path.is_dir() else path
+    known = {f.name for f in fields(Question)}
+    made = []
+    for where, row in read_jsonl(path):
+        require_columns(row, where, QUESTION_ROW)
+        taken: dict[str, Any] = {name: row[name] for name in known}
+        for name in ("labels", "options"):
+            if not all(isinstance(text, str) for text in row[name]):
+                raise ValueError(f"{where}: '{name}' is a list of words; got {row[name]!r:.60}")
+            taken[name] = tuple(row[name])
+        try:
+            made.append(Question(**taken))
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    return made
+
+
+def clip_rows(folder: Path | str) -> list[dict[str, Any]]:
+    """The rows of clips.jsonl, checked."""
+    rows = []
+    for where, row in read_jsonl(Path(folder) / CLIPS):
+        require_columns(row, where, CLIP_ROW)
+        for name in (row["file"], row["numbers"]):
+            path = PurePosixPath(name)
+            if name and (path.is_absolute() or ".." in path.parts):
+                raise ValueError(f"{where}: {name!r} leaves the set's folder")
+        rows.append(row)
+    return rows
+
+
+def read_clips(folder: Path | str) -> Iterator[AskedClip]:
+    """The clips of a set, one after another, as they were written."""
+    folder = Path(folder)
+    for row in clip_rows(folder):
+        yield read_clip(folder, row)
+
+
+def read_clip(folder: Path, row: Mapping[str, Any]) -> AskedClip:
+    """The clip of one row of clips.jsonl."""
+    names = [n for n in row.get("arrays", ()) if n in (*ARRAYS, "actions")]
+    packed = row["file"].endswith(".npz")
+    wanted = [*names, "frames"] if packed else names
+    found: dict[str, np.ndarray] = {}
+    if row["numbers"]:
+        refuse_link(folder / row["numbers"])
+        found = read_npz(folder / row["numbers"], wanted, MOST_BYTES)
+    if packed:
+        frames = found.pop("frames")
+    else:
+        refuse_link(folder / row["file"])
+        frames = _decoded(folder / row["file"])
+    if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[-1] != 3:
+        raise ValueError(
+            f"{folder / row['file']}: frames are uint8 (time, height, width, 3); got "
+            f"{frames.dtype} {frames.shape}"
+        )
+    actions = found.pop("actions", None)
+    return AskedClip(row["id"], frames, float(row["fps"]), actions, {**row["about"], **found})
+
+
+def read_record(folder: Path | str) -> dict[str, Any]:
+    """How the set was made."""
+    found = read_json(Path(folder) / RECORD)
+    if not isinstance(found, dict) or found.get("schema") != 1:
+        raise ValueError(f"{Path(folder) / RECORD} is no record of a set of questions, schema 1")
+    return found
+
+
+def _decoded(path: Path) -> UInt8[np.ndarray, "time height width 3"]:
+    try:
+        return decoded(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{path} cannot be decoded ({error}); build the set again") from None
+
+
+def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Npz, its bytes the same whenever it is written."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name in sorted(arrays):
+            inner = io.BytesIO()
+            np.save(inner, np.ascontiguousarray(arrays[name]))
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, inner.getvalue())
+    return file.getvalue()
