@@ -31,9 +31,8 @@ def questions_of(
     asks for the true label and one for another, drawn evenly; which comes first is the seed's. A
     multiple choice shows every label, or `options` of them (0: all), the true one among them.
 
-    `same` adds "the same as in the first frame?" for every clip in which somebody changes, for
-    every character that no training has seen, and for as many others as it takes for as many yes
-    as no.
+    `same` adds "the same as in the first frame?" for every clip in which somebody changes, and for
+    as many others, those whose character no training has seen before all.
     """
     clips = list(clips)
     spaces = answer_spaces(clips, tasks)
@@ -139,17 +138,17 @@ def _positive(seed: int, key: tuple, turn: int) -> bool:
 
 
 def _same(clips: Sequence[AskedClip], seed: int) -> list[Question]:
-    """As many questions with yes as with no, unseen characters always among them."""
+    """As many questions with yes as with no, unseen characters first among the yes."""
     found = [(clip, each) for clip in clips if (each := find_same(clip)) is not None]
-    no = [pair for pair in found if pair[1].label == NO]
     task = task_named("character_recognition")
-    unseen = [(c, f) for c, f in found if f.label == YES and task.find(c, {}) is None]
-    known = [(c, f) for c, f in found if f.label == YES and task.find(c, {}) is not None]
-    order = generator("same", seed, len(known)).permutation(len(known))
-    more = [known[k] for k in sorted(order[: max(len(no) - len(unseen), 0)])]
+    no = [pair for pair in found if pair[1].label == NO]
+    yes = [pair for pair in found if pair[1].label == YES]
+    order = generator("same", seed, len(yes)).permutation(len(yes))
+    first_unseen = sorted(order, key=lambda k: task.find(yes[k][0], {}) is not None)
+    chosen = [yes[k] for k in sorted(first_unseen[: len(no)])]
     return [
         question(clip, each, task.name, "binary", each.label, (YES, NO), (), YES)
-        for clip, each in [*no, *unseen, *more]
+        for clip, each in [*no, *chosen]
     ]
 
 

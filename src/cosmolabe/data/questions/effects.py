@@ -6,11 +6,16 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cosmolabe.core import parts
-from cosmolabe.engine.game import LEVEL, LIVES, LOST, OVER, PHASE, TERMINATED, WON, Game
+from cosmolabe.data.questions.wording import words_of
+from cosmolabe.engine.game import HEAD, LEVEL, LIVES, LOST, OVER, PHASE, TERMINATED, WON, Game
 
 FAR = 0.04  # of the world: nearly 3 pixels of 64; ours
 TURNED = 0.06  # turns
 FRAMES = 3  # that must show it
+STILL = 0.01  # of the world, over a clip
+MOVING = 0.12  # of the world a second
+FASTER = 0.02  # of the world a second, beyond that
+CHANGE = 0.15  # of the speed: less is no change of speed
 SHOWN_KINDS = ("player", "projectile", "ball")
 """What an action moves by itself; what else changes follows from these."""
 
@@ -86,3 +91,49 @@ def moved(game: Game, rows: Float[np.ndarray, "time public"]) -> bool:
     Weaker than `visible`: what moves by itself counts too.
     """
     return bool(told_apart(game, rows[None], np.broadcast_to(rows[:1], rows.shape)[None])[0])
+
+
+def words_hold(
+    game: Game, action: int, rows: Float[np.ndarray, "*batch time public"], seconds: float
+) -> Bool[np.ndarray, "*batch"]:
+    """Whether the game's words for an action are true of how the player moves in these rows.
+
+    `seconds` is the time from one row to the next. What must hold stands in `words.toml`; where
+    nothing does, the words always hold.
+    """
+    wanted = words_of("true_when").get(game.name, {}).get(game.actions[action], "")
+    if not wanted:
+        return np.ones(rows.shape[:-2], bool)
+    axis = wanted.partition(" ")[2]
+    places = [place for field, place in _player(game.name) if not axis or field == axis]
+    return claim_holds(wanted, np.diff(rows[..., places], axis=-2), seconds)
+
+
+def claim_holds(
+    wanted: str, steps: Float[np.ndarray, "*batch step axis"], seconds: float
+) -> Bool[np.ndarray, "*batch"]:
+    """Whether the player's steps, shares of the world, are as a claim of `true_when` says."""
+    claim = wanted.partition(" ")[0]
+    speed = np.linalg.norm(steps, axis=-1) / seconds
+    third = max(speed.shape[-1] // 3, 1)
+    before, after = speed[..., :third].mean(-1), speed[..., -third:].mean(-1)
+    if claim == "still":
+        return np.asarray(speed.sum(-1) * seconds < STILL)
+    if claim == "moving":
+        return np.asarray(before > MOVING)
+    if claim == "faster":
+        return np.asarray(after > before * (1 + CHANGE) + FASTER)
+    onward = (steps[..., :third, :].sum(-2) * steps[..., -third:, :].sum(-2)).sum(-1) > -1e-4
+    return np.asarray((before > MOVING) & (after < before * (1 - CHANGE)) & onward)
+
+
+@cache
+def _player(name: str) -> list[tuple[str, int]]:
+    game = parts.load("games", name)
+    return [
+        (column.field, HEAD + place)
+        for place, column in enumerate(game.columns)
+        if column.slot is not None
+        and column.field in ("x", "y")
+        and game.manifest.slots[column.slot].controllable
+    ]

@@ -36,7 +36,8 @@ MOST_BYTES = 1 << 30  # of one clip, unpacked
 ARRAYS = ("states", "globals")
 """Of a clip's `about`, what is kept as arrays."""
 CLIP_ROW: dict[str, tuple[type, ...]] = {
-    "id": (str,), "file": (str,), "numbers": (str,), "fps": (int, float), "about": (dict,),
+    "id": (str,), "file": (str,), "numbers": (str,), "fps": (int, float), "frames": (int,),
+    "about": (dict,),
 }  # fmt: skip
 QUESTION_ROW: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("id", "clip", "task", "format", "text", "answer"), (str,)),
@@ -116,15 +117,26 @@ def clip_rows(folder: Path | str) -> list[dict[str, Any]]:
     return rows
 
 
-def read_clips(folder: Path | str) -> Iterator[AskedClip]:
-    """The clips of a set, one after another, as they were written."""
-    folder = Path(folder)
+def read_clips(folder: Path | str, ids: Iterable[str] | None = None) -> Iterator[AskedClip]:
+    """The clips of a set, or those of some ids, one after another, as they were written."""
+    folder, wanted = Path(folder), None if ids is None else set(ids)
     for row in clip_rows(folder):
-        yield read_clip(folder, row)
+        if wanted is None or row["id"] in wanted:
+            yield read_clip(folder, row)
 
 
-def read_clip(folder: Path, row: Mapping[str, Any]) -> AskedClip:
-    """The clip of one row of clips.jsonl."""
+def read_clip(folder: Path, row: Mapping[str, Any], pictures: bool = True) -> AskedClip:
+    """The clip of one row of clips.jsonl; without `pictures` its frames are one black pixel each.
+
+    Raises:
+        ValueError: Its files are missing or do not fit.
+    """
+    if not pictures:
+        names = [n for n in row.get("arrays", ()) if n in (*ARRAYS, "actions")]
+        found = read_npz(folder / row["numbers"], names, MOST_BYTES) if names else {}
+        frames = np.zeros((int(row["frames"]), 1, 1, 3), np.uint8)
+        actions = found.pop("actions", None)
+        return AskedClip(row["id"], frames, float(row["fps"]), actions, {**row["about"], **found})
     names = [n for n in row.get("arrays", ()) if n in (*ARRAYS, "actions")]
     packed = row["file"].endswith(".npz")
     wanted = [*names, "frames"] if packed else names

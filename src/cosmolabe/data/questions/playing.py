@@ -18,9 +18,9 @@ from cosmolabe.core.seeds import generator, seed_of
 from cosmolabe.data.dense import dense
 from cosmolabe.data.held_out import held_out as held_out_list
 from cosmolabe.data.players import PLAYERS, let_play
-from cosmolabe.data.questions.effects import moved, undisturbed, visible
+from cosmolabe.data.questions.effects import moved, undisturbed, visible, words_hold
 from cosmolabe.data.questions.protocol import GAME_FPS, ClipProtocol
-from cosmolabe.data.questions.wording import our_game
+from cosmolabe.data.questions.wording import our_game, role_words
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import TERMINATED, Appearance, Game
 from cosmolabe.engine.render import draw_frames
@@ -170,8 +170,10 @@ class _Table:
 
     def _look(self) -> Appearance:
         themes, characters = looks(self.game, self.play)
-        order = self.draw.permutation(len(characters))
-        worn = tuple(characters[order[k % len(order)]] for k in range(len(self.game.roles)))
+        order = [characters[k] for k in self.draw.permutation(len(characters))]
+        told = [bool(role_words(self.game, role)) for role in self.game.roles]
+        places = np.where(told, np.cumsum(told) - 1, sum(told))  # nameless roles all look alike
+        worn = tuple(order[place % len(order)] for place in places)
         theme = themes[self.draw.integers(len(themes))]
         return Appearance(worn, theme, int(self.draw.integers(1 << 32)))
 
@@ -236,6 +238,9 @@ class _Table:
         frames = public[:, :, :: self.play.protocol.stride]
         whole = (lengths == public.shape[2]) & undisturbed(frames)
         seen = visible(self.game, frames)
+        seconds = self.play.protocol.stride / GAME_FPS
+        for action in range(len(self.game.actions)):
+            seen[:, action] &= words_hold(self.game, action, frames[:, action], seconds)
         for place in range(SESSIONS):
             good = np.flatnonzero(whole[place] & seen[place])
             if not len(good):
@@ -309,10 +314,12 @@ class _Table:
         """(frame, role, other character) of a clip in which somebody changes, or (0, "", "")."""
         if self.draw.random() >= self.play.swapped:
             return 0, "", ""
-        role = int(self.draw.integers(len(self.game.roles)))
+        named = [k for k, role in enumerate(self.game.roles) if role_words(self.game, role)]
+        role = named[self.draw.integers(len(named))]
         _, characters = looks(self.game, self.play)
         pool = characters if len(characters) > 1 else self.game.characters
-        others = [name for name in pool if name != look.characters[role]]
+        others = [name for name in pool if name not in look.characters]
+        others = others or [name for name in pool if name != look.characters[role]]
         third = max(self.play.protocol.length // 3, 1)
         at = int(self.draw.integers(third, self.play.protocol.length - third + 1))
         return at, self.game.roles[role], others[self.draw.integers(len(others))]
@@ -331,7 +338,9 @@ def told_of(game: Game, public: np.ndarray, actions: np.ndarray, protocol: ClipP
         return {**nothing, "action": "", "why": "no action word covers it"}
     if not undisturbed(public[None])[0]:
         return {**nothing, "why": "the player was lost"}
-    seen = moved(game, public[:: protocol.stride]) if word else True
+    frames = public[:: protocol.stride]
+    seen = moved(game, frames) if word else True
+    seen &= bool(words_hold(game, word, frames[None], protocol.stride / GAME_FPS)[0])
     label = game.words[game.actions[word]] if seen else ""
     return {
         "action": game.actions[word], "label": label, "visible_effect": bool(seen),

@@ -11,7 +11,7 @@ from cosmolabe.core.protocol import fingerprint
 from cosmolabe.engine.game import Game
 
 HERE = Path(__file__).parent
-FILES = ("templates.toml", "words.toml")
+FILES = ("templates.toml", "words.toml", "games.toml")
 
 
 @cache
@@ -38,10 +38,9 @@ def template(name: str, form: str) -> tuple[str, str]:
     return found[form], f"{name}/{known['version']}"
 
 
-def forms_of(name: str) -> tuple[str, ...]:
-    """The formats that a template has."""
-    task, _, variant = name.partition(".")
-    return tuple(_read("templates.toml").get(task, {}).get(variant or "plain", {}))
+def templates_of(task: str) -> dict[str, dict[str, str]]:
+    """All wordings of a task: variant, then format, to text."""
+    return {name: dict(forms) for name, forms in _read("templates.toml").get(task, {}).items()}
 
 
 def words_of(section: str) -> Mapping[str, Any]:
@@ -75,3 +74,9 @@ def letter(place: int) -> str:
 def with_options(options: tuple[str, ...]) -> str:
     """The options as they are shown: "A) jumping B) evading"."""
     return " ".join(f"{letter(place)}) {text}" for place, text in enumerate(options))
+
+
+def game_facts(name: str) -> Mapping[str, Any]:
+    """What can be asked of a game's state, as `games.toml` says; empty for a game it lacks."""
+    found = _read("games.toml").get(name, {})
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,190 @@
+import json
+
+import numpy as np
+import pytest
+
+from cosmolabe.cli.main import run
+from cosmolabe.core.question import FORMATS
+from cosmolabe.core.record import read_jsonl
+from cosmolabe.data.collect import collect
+from cosmolabe.data.held_out import held_out
+from cosmolabe.data.questions import game_clips, read_clips, read_questions
+from cosmolabe.data.questions.folder import clip_rows, keep_clip, read_clip, read_record
+from cosmolabe.data.questions.making import Recipe, make_questions
+from cosmolabe.data.questions.protocol import ClipProtocol
+from cosmolabe.data.questions.stored import store_clips
+
+SMALL = ("--size", "24")
+
+
+def answer_of(capsys, *arguments):
+    code = run(["vqa", "build", *arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def table_of_videos(folder, moves=("evading right", "jumping", "evading right", "jumping")):
+    """Videos of 20 pictures at 15 a second in a table; one more is missing, one is no video."""
+    rows = []
+    for place, word in enumerate(moves):
+        frames = np.full((20, 24, 24, 3), 40 * place, np.uint8)
+        np.savez(folder / f"{place}.npz", frames=frames, fps=15.0)
+        rows.append({"path": f"{place}.npz", "action": word, "character": "Zoe"})
+    (folder / "broken.mp4").write_bytes(b"no video at all" * 20)
+    rows += [{"path": name, "action": "jumping"} for name in ("missing.mp4", "broken.mp4")]
+    table = folder / "clips.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return table
+
+
+def test_a_set_of_questions_is_built_and_read(tmp_path, capsys):
+    out = tmp_path / "set"
+    code, answer = answer_of(
+        capsys, "--games", "pong", "--clips", "20", "--out", str(out), "--looks", "train", *SMALL
+    )
+    assert code == 0
+    assert answer["clips"] == 20
+    assert answer["questions"] == 6 * 20
+    assert answer["cells"] == {
+        task: dict.fromkeys(FORMATS, 20) for task in ("action_recognition", "character_recognition")
+    }
+    assert answer["majority"]["action_recognition"]["binary"] == 0.5
+    assert len(read_questions(out)) == 120
+    assert [clip.id for clip in read_clips(out)] == [row["id"] for row in clip_rows(out)]
+    assert {path.name for path in out.iterdir()} == {
+        "clips", "parts", "clips.jsonl", "descriptions.jsonl", "questions.jsonl", "dropped.jsonl",
+        "record.json",
+    }  # fmt: skip
+
+
+def test_a_set_reads_in_words(snapshot):
+    from cosmolabe.data.questions import questions_of
+
+    clips = game_clips("pong", 2, seed=3, size=16, held_out=False)
+    clips += game_clips("kong", 2, seed=3, size=16, held_out=False, swapped=1.0)
+    tasks = ("action_recognition", "character_recognition", "event", "count")
+    told = [f"{each.id}: {each.text} -> {each.answer}" for each in questions_of(clips, 1, tasks)]
+    assert "\n".join(told) == snapshot
+
+
+def test_what_cannot_be_read_of_a_table_is_named_and_counted(tmp_path, capsys):
+    table = table_of_videos(tmp_path)
+    out = tmp_path / "set"
+    code, answer = answer_of(capsys, "--table", str(table), "--out", str(out), *SMALL)
+    assert code == 0
+    assert answer["clips"] == 4
+    assert answer["dropped"] == {"unreadable or unfit": 2}
+    dropped = [row for _, row in read_jsonl(out / "dropped.jsonl")]
+    assert [row["what"] for row in dropped] == ["missing.mp4", "broken.mp4"]
+    assert all(row["why"] for row in dropped)
+    asked = [each for each in read_questions(out) if each.task == "action_recognition"]
+    assert {each.truth for each in asked} == {"evading right", "jumping"}
+    assert "Is the character evading right? Answer yes or no" in {each.text for each in asked}
+    # One character is no answer space: nothing can be asked about who it is.
+    assert {each.task for each in read_questions(out)} == {"action_recognition"}
+
+
+def test_a_video_shorter_than_a_clip_says_what_would_do(tmp_path):
+    np.savez(tmp_path / "a.npz", frames=np.zeros((14, 8, 8, 3), np.uint8), fps=60.0)
+    table = tmp_path / "t.csv"
+    table.write_text("path,action\na.npz,jumping\n")
+    with pytest.raises(ValueError, match="shorter stride"):
+        make_questions(tmp_path / "one", Recipe(tables=(str(table),), size=16))
+    recipe = Recipe(tables=(str(table),), size=16, protocol="vqa/universe-1")
+    assert make_questions(tmp_path / "two", recipe)["clips"] == 1
+
+
+def test_an_interrupted_build_goes_on_and_ends_with_the_same_bytes(tmp_path):
+    recipe = Recipe(games=("snake", "pong"), clips=40, size=16, seed=4)
+    whole, halted = tmp_path / "whole", tmp_path / "halted"
+    wanted = make_questions(whole, recipe)
+
+    def stop(done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_questions(halted, recipe, progress=stop)
+    assert make_questions(halted, recipe)["data"] == wanted["data"]
+    for path in whole.rglob("*.*"):
+        if path.name != "record.json":
+            assert (halted / path.relative_to(whole)).read_bytes() == path.read_bytes()
+    with pytest.raises(ValueError, match="another set of questions"):
+        make_questions(halted, Recipe(games=("pong",), clips=40, size=16, seed=4))
+
+
+def test_a_folder_that_holds_other_things_is_left_alone(tmp_path):
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(ValueError, match="not empty"):
+        make_questions(tmp_path, Recipe(games=("pong",), clips=1))
+
+
+def test_a_training_set_names_nothing_that_is_held_out(tmp_path):
+    recipe = Recipe(
+        games=("frogger", "pong"), clips=32, size=16, looks="train", swapped=0.3,
+        tasks=("action_recognition", "character_recognition", "count"),
+    )  # fmt: skip
+    record = make_questions(tmp_path / "set", recipe)
+    assert record["held_out"] == held_out().fingerprint
+    text = (tmp_path / "set" / "clips.jsonl").read_text()
+    rows = [json.loads(line)["about"] for line in text.splitlines()]
+    for about in rows:
+        assert f"{about['game']}/{about['theme']}" not in held_out().themes
+        assert not {*about["characters"].values(), about["swapped_to"]} & set(held_out().characters)
+    labels = {word for each in read_questions(tmp_path / "set") for word in each.labels}
+    assert not labels & {"the icy bat", "the slime", "the panda"}
+
+
+def test_a_clip_comes_back_from_its_file_as_it_was(tmp_path):
+    clip = game_clips("kong", 1, seed=1, size=16)[0]
+    row = keep_clip(tmp_path, clip)
+    back = read_clip(tmp_path, row)
+    assert np.array_equal(back.frames, clip.frames)
+    assert np.array_equal(back.actions, clip.actions)
+    assert np.array_equal(back.about["states"], clip.about["states"])
+    assert back.about["label"] == clip.about["label"]
+
+
+def test_a_clip_kept_as_video_looks_nearly_the_same(tmp_path):
+    clip = game_clips("pong", 1, seed=1, size=64)[0]
+    back = read_clip(tmp_path, keep_clip(tmp_path, clip, "mp4"))
+    assert back.frames.shape == clip.frames.shape
+    assert np.abs(back.frames.astype(int) - clip.frames).mean() < 4
+    assert np.array_equal(back.about["states"], clip.about["states"])
+
+
+def test_a_row_that_points_outside_its_folder_is_refused(tmp_path):
+    row = {"id": "a", "file": "../a.npz", "numbers": "", "fps": 15, "frames": 14, "about": {}}
+    (tmp_path / "clips.jsonl").write_text(json.dumps(row))
+    with pytest.raises(ValueError, match="leaves the set's folder"):
+        clip_rows(tmp_path)
+
+
+def test_stores_are_cut_into_clips_that_look_as_the_episodes_did(tmp_path):
+    store = collect("pong", tmp_path / "pong", 4, split="train", players=("random",), max_ticks=300)
+    clips = [clip for clip, _ in store_clips(tmp_path / "pong", ClipProtocol(), 24) if clip]
+    assert len(clips) > 8
+    for clip in clips:
+        number = int(clip.id.split("-")[-2])
+        look = store.appearance(number)
+        assert clip.about["theme"] == look.theme
+        assert tuple(clip.about["characters"].values()) == look.characters
+        assert bool(clip.about["label"]) == (clip.about["why"] == "")
+    record = make_questions(
+        tmp_path / "set", Recipe(stores=(str(tmp_path / "pong"),), size=16, clips=5)
+    )
+    assert record["clips"] == 5
+    assert read_record(tmp_path / "set")["data"] == record["data"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"games": ("pang",)}, "no game named 'pang'"),
+        ({"games": ("pong",), "tasks": ("mood",)}, "no task named 'mood'"),
+        ({"games": ("pong",), "options": 1}, "options 0"),
+        ({}, "no sources"),
+    ],
+)
+def test_what_a_recipe_cannot_mean_is_refused_in_words(arguments, told):
+    with pytest.raises(ValueError, match=told):
+        Recipe(**arguments)
