@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from tyro.conf import FlagCreatePairsOff, arg, subcommand
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
+from cosmolabe.cli._vqa_answers import VqaParse, VqaRescore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,4 +110,9 @@ class VqaTasks(Verb):
         return Answer({"tasks": tasks, "templates": templates, "hash": templates_hash()}, table)
 
 
-VERB = Annotated[VqaBuild, subcommand("build")] | Annotated[VqaTasks, subcommand("tasks")]
+VERB = (
+    Annotated[VqaBuild, subcommand("build")]
+    | Annotated[VqaTasks, subcommand("tasks")]
+    | Annotated[VqaParse, subcommand("parse")]
+    | Annotated[VqaRescore, subcommand("rescore")]
+)
