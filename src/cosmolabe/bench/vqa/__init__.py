@@ -1,0 +1,1 @@
+"""Making, measuring and studying the vqa judge."""

@@ -1,0 +1,81 @@
+"""All that decides the bundled vision-language model's numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosmolabe.core.protocol import fingerprint
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class SightRecipe:
+    """The tower learns to see from true states."""
+
+    steps: int = 3000
+    batch: int = 64
+    """Pictures of a step, of all games."""
+    rate: float = 2e-3
+    warmup: float = 0.03
+    weight_decay: float = 0.01
+
+
+@dataclass(frozen=True)
+class WordsRecipe:
+    """Projector and language learn to answer, the tower held still."""
+
+    steps: int = 3000
+    clips: int = 24
+    """New clips of a step, of one game each."""
+    rows: int = 64
+    """Questions of a step."""
+    rate: float = 1.5e-3
+    warmup: float = 0.05
+    weight_decay: float = 0.01
+    swapped: float = 0.15
+    """Share of clips in which somebody changes midway."""
+    shares: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "where": 0.25,
+            "action_recognition": 0.45,
+            "character_recognition": 0.3,
+        }
+    )
+    """Of a step's questions; `where` asks in which row and column somebody stands."""
+    formats: Mapping[str, float] = field(
+        default_factory=lambda: {"binary": 0.4, "multiple_choice": 0.15, "open_ended": 0.45}
+    )
+    """Of the questions of a task; under 35 % binary ones stay at chance (reference/universe §7)."""
+
+
+@dataclass(frozen=True)
+class TinyRecipe:
+    """How the bundled model is built and trained."""
+
+    image: int = 128
+    patch: int = 16
+    fold: int = 4
+    frames: int = 8
+    """Uniformly of a clip's 14."""
+    turned: float = 0.6
+    """Share of looks whose theme has its colours turned."""
+    vision: Mapping[str, int] = field(
+        default_factory=lambda: {"hidden": 128, "mlp": 256, "layers": 3, "heads": 4}
+    )
+    language: Mapping[str, int] = field(
+        default_factory=lambda: {"hidden": 128, "mlp": 256, "layers": 3, "heads": 4}
+    )
+    sight: SightRecipe = field(default_factory=SightRecipe)
+    words: WordsRecipe = field(default_factory=WordsRecipe)
+    seed: int = 42
+    schema: int = SCHEMA
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits of every choice."""
+        return fingerprint(self)
+
+    def told(self, part: Any) -> dict[str, Any]:  # noqa: ANN401 - SightRecipe or WordsRecipe
+        """What a resumed training must agree with."""
+        return {"recipe": self.hash, "part": fingerprint(part), "seed": self.seed}

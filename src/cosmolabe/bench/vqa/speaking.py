@@ -1,0 +1,86 @@
+"""Stage 1 of the bundled model: projector and language learn to answer, the tower held still."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from cosmolabe.bench.vqa.lessons import Lessons
+from cosmolabe.bench.vqa.recipe import TinyRecipe
+from cosmolabe.core.question import AskedClip, Question
+from cosmolabe.data.questions.protocol import uniform
+from cosmolabe.nets.steps import Steps
+from cosmolabe.nets.vlm_paligemma import FAMILY
+from cosmolabe.vlms.tiny import TinyVlm
+
+Tell = Callable[[str], None]
+
+
+def seen_of(vlm: TinyVlm, clips: Sequence[AskedClip], frames: int) -> list[Tensor]:
+    """What the tower makes of `frames` pictures of each clip, uniformly taken."""
+    return vlm.see([clip.frames[list(uniform(frames, len(clip.frames)))] for clip in clips])
+
+
+def teach_to_speak(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: Tell) -> None:
+    """Train projector and language of `vlm` in place; goes on from `folder`."""
+    lessons = Lessons(recipe.words, recipe.image, recipe.seed, recipe.turned)
+    mine = {}
+    for name, weight in vlm.module.named_parameters():
+        weight.requires_grad_(FAMILY.group(name) != "vision")
+        if weight.requires_grad:
+            mine[name] = weight
+
+    def loss(step: int) -> tuple[Tensor, dict[str, float]]:
+        clips = lessons.clips(step)
+        seen = seen_of(vlm, clips, recipe.frames)
+        asked = lessons.questions(step, clips)
+        questions = [one for _, one in asked]
+        found = vlm.loss(
+            [seen[number] for number, _ in asked],
+            [one.text for one in questions],
+            [one.answer for one in questions],
+        )
+        return found, {}
+
+    steps = Steps(
+        mine,
+        loss,
+        steps=recipe.words.steps,
+        rate=recipe.words.rate,
+        warmup=recipe.words.warmup,
+        weight_decay=recipe.words.weight_decay,
+        facts=recipe.told(recipe.words),
+    )
+    for told in steps.run(folder):
+        tell("words " + " ".join(f"{name} {value:.3f}" for name, value in told.items()))
+
+
+def right(
+    vlm: TinyVlm, clips: Sequence[AskedClip], questions: Sequence[Question], frames: int
+) -> dict[tuple[str, str], tuple[int, int]]:
+    """(right, asked) of each task and format, the likeliest of a question's labels taken."""
+    place = {clip.id: number for number, clip in enumerate(clips)}
+    seen = []
+    for start in range(0, len(clips), 32):
+        seen += seen_of(vlm, clips[start : start + 32], frames)
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for start in range(0, len(questions), 64):
+        part = questions[start : start + 64]
+        told = vlm.likelihood(
+            [seen[place[one.clip]] for one in part],
+            [one.text for one in part],
+            [one.labels for one in part],
+        )
+        for one, logs in zip(part, told, strict=True):
+            cell = (one.task, one.format)
+            good, asked = found.get(cell, (0, 0))
+            hit = one.labels[int(logs.argmax())] == one.answer
+            found[cell] = (good + int(hit), asked + 1)
+    return found
+
+
+def train_nothing(module: torch.nn.Module) -> None:
+    """Hold every weight still."""
+    for weight in module.parameters():
+        weight.requires_grad_(False)

@@ -1,0 +1,109 @@
+"""What the bundled vision-language model is taught: fresh clips, lawful looks, known words."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cosmolabe.bench.vqa.lessons import GRID, Lessons, where
+from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
+from cosmolabe.bench.vqa.recipe import WordsRecipe
+from cosmolabe.bench.vqa.sights import SightSource, slots_of_roles, vocabulary
+from cosmolabe.bench.vqa.vocabulary import vocabulary as words
+from cosmolabe.core import parts
+from cosmolabe.core.question import TASKS
+from cosmolabe.core.seeds import generator
+from cosmolabe.data.held_out import held_out
+from cosmolabe.data.questions.building import questions_of
+from cosmolabe.data.questions.playing import game_clips
+from cosmolabe.nets.vlm_tokens import WordTokens
+
+GAMES = ("pong", "frogger")
+
+
+def lessons():
+    return Lessons(replace(WordsRecipe(), clips=4, rows=24), 32, 7, 0.5, GAMES)
+
+
+@pytest.mark.parametrize("game", parts.names("games"))
+def test_no_look_that_is_kept_for_testing_is_ever_drawn(game) -> None:
+    part, kept = parts.load("games", game), held_out()
+    for number in range(40):
+        look = trainable_look(part, generator("look", number), turned=0.5)
+        assert not set(look.appearance.characters) & set(kept.characters)
+        assert f"{game}/{look.appearance.theme}" not in kept.themes
+        if look.appearance.theme == TURNED:
+            assert len(look.game.themes[0].palette) == len(part.themes[0].palette)
+
+
+def test_a_turned_theme_has_other_colours_and_keeps_equal_ones_equal() -> None:
+    theme = parts.load("games", "pong").themes[0]
+    twice = replace(theme, palette=(*theme.palette, theme.palette[0]))
+    found = turned_theme(twice, generator("turn", 3))
+    assert found.palette[0] == found.palette[-1]
+    assert found.palette != twice.palette
+
+
+def test_a_step_teaches_the_same_whenever_it_comes() -> None:
+    one, other = lessons(), lessons()
+    other.clips(0)
+    for step in (3, 1):
+        a, b = one.clips(step), other.clips(step)
+        assert all(np.array_equal(x.frames, y.frames) for x, y in zip(a, b, strict=True))
+        assert one.questions(step, a) == other.questions(step, b)
+
+
+def test_steps_teach_new_clips_of_every_game() -> None:
+    found = lessons()
+    first, second = found.clips(0), found.clips(1)
+    assert {clip.about["game"] for clip in first} == set(GAMES)
+    assert not {clip.id for clip in first} & {clip.id for clip in second}
+
+
+def test_questions_are_as_many_as_asked_for_and_about_the_clip_they_are_numbered_with() -> None:
+    found = lessons()
+    clips = found.clips(0)
+    asked = found.questions(0, clips)
+    assert 20 <= len(asked) <= 24  # of somebody dead no place is asked
+    assert all(one.clip == clips[number].id for number, one in asked)
+    lengths = [len(one.text) for _, one in asked]
+    assert lengths == sorted(lengths)
+
+
+def test_where_says_the_row_and_column_of_the_true_state() -> None:
+    clip = game_clips("pong", 1, 0, size=32, held_out=False)[0]
+    states = clip.about["states"]
+    for number in range(8):
+        found = where(clip, generator("where", number))
+        assert found is not None
+        slot = 0 if "left" in found.text else 1
+        frame = 0 if "first" in found.text else -1
+        row = int(states[frame, slot, 1] * GRID)
+        column = int(states[frame, slot, 0] * GRID)
+        assert found.answer == f"row {row} column {column}"
+
+
+@pytest.mark.parametrize("game", parts.names("games"))
+def test_every_word_of_every_question_is_in_the_vocabulary(game) -> None:
+    tokens = WordTokens.of(words())
+    clips = game_clips(game, 24, 5, size=16, swapped=0.2)
+    for one in questions_of(clips, 1, TASKS):
+        tokens.ids(f"{one.text} {one.answer} {' '.join(one.labels)}")
+
+
+def test_pictures_of_a_batch_and_what_is_said_of_them_are_the_same_each_time() -> None:
+    frames, sights = SightSource(32, 8, 3, 0.5, GAMES).batch(4, 10)
+    again, other = SightSource(32, 8, 3, 0.5, GAMES).batch(4, 10)
+    assert np.array_equal(frames, again)
+    assert np.array_equal(sights.named, other.named)
+    assert frames.shape == (10, 32, 32, 3)
+    assert len(sights) == 10
+    assert sights.character.max() < len(vocabulary())
+
+
+@pytest.mark.parametrize("game", parts.names("games"))
+def test_every_role_has_a_slot_of_its_own(game) -> None:
+    part = parts.load("games", game)
+    slots = slots_of_roles(part)
+    assert len(set(slots)) == len(part.roles) == len(slots)
+    assert part.manifest.slots[slots[0]].controllable
