@@ -8,6 +8,7 @@ What stands before the bar sees itself whole, the answer sees it and its own pas
 from 1. Frames carry no marks of their own.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from cosmolabe.core.vlm import Family
 from cosmolabe.nets.pretrained import require
 from cosmolabe.nets.vlm_pixels import stretched
 from cosmolabe.nets.vlm_rows import Batch
-from cosmolabe.nets.vlm_torch import Layout, TorchVlm, additive
+from cosmolabe.nets.vlm_torch import Layout, TorchVlm, additive, cached, plain
 
 FAMILY = Family(
     projector=r"multi_modal_projector\.",
@@ -58,7 +59,7 @@ class PaliGemma(TorchVlm):
         """Shapes, prompt, resize."""
         return {
             "config": {
-                part: _plain(getattr(self.config, part).to_dict())
+                part: plain(getattr(self.config, part).to_dict())
                 for part in ("vision_config", "text_config")
             },
             "prompt": PREFIX,
@@ -88,7 +89,7 @@ class PaliGemma(TorchVlm):
 
     def lay_out(self, frames: int, prompt: str) -> Layout:
         """Pictures, then the words before the answer."""
-        words = self.tokens.ids(f"{PREFIX}{prompt}\n")
+        words = self.tokens.ids(f"{PREFIX}{self.tokens.said(prompt)}\n")
         pictures = [self.picture] * (frames * self.per_frame[2])
         return Layout(pictures, [self.tokens.bos, *words])
 
@@ -97,22 +98,25 @@ class PaliGemma(TorchVlm):
         return torch.arange(1, len(stem) + 1)[None]
 
     def read(
-        self, embedded: Float[Tensor, "row place hidden"], batch: Batch
+        self,
+        embedded: Float[Tensor, "row place hidden"],
+        batch: Batch,
+        deep: Sequence[Tensor] = (),
+        cache: Any = None,  # noqa: ANN401 - of transformers
     ) -> Float[Tensor, "row place hidden"]:
         """Gemma 2 with our masks; in sliding layers an answer sees as far as the window."""
         model: Any = self.module
-        positions = batch.positions[0]
-        whole = additive(batch.sight, embedded.dtype)
+        whole = near = additive(batch.sight, embedded.dtype)
         window = self.config.text_config.sliding_window
-        near = whole
-        if window is not None and embedded.shape[1] > window:
-            far = positions[:, :, None] - positions[:, None, :] >= window
+        if window is not None and batch.sight.shape[-1] > window:
+            far = batch.positions[0][:, :, None] - batch.before[:, None, :] >= window
             near = additive(batch.sight & ~(far & batch.later[:, :, None]), embedded.dtype)
-        return model.model.language_model(
+        language = model.model.language_model
+        return language(
             inputs_embeds=embedded,
             attention_mask={"full_attention": whole, "sliding_attention": near},
-            position_ids=positions,
-            use_cache=False,
+            position_ids=batch.positions[0],
+            **cached(language, cache),
         ).last_hidden_state
 
     def logits(self, states: Float[Tensor, "*any hidden"]) -> Float[Tensor, "*any vocabulary"]:
@@ -123,24 +127,22 @@ class PaliGemma(TorchVlm):
         return found if cap is None else torch.tanh(found / cap) * cap
 
 
-def build(vision: dict[str, Any], language: dict[str, Any], image: int) -> nn.Module:
-    """An untrained net of the real classes; `image` is the number of the picture token."""
+def config_of(vision: dict[str, Any], language: dict[str, Any], image: int) -> Any:  # noqa: ANN401
+    """A config of the real classes; `image` is the number of the picture token."""
     transformers = require("transformers", "vlm")
     seeing = transformers.SiglipVisionConfig(
         vision_use_head=False, projection_dim=language["hidden_size"], **vision
     )
-    config = transformers.PaliGemmaConfig(
+    return transformers.PaliGemmaConfig(
         vision_config=seeing,
         text_config=transformers.Gemma2Config(**language),
         image_token_id=image,
         projection_dim=language["hidden_size"],
         hidden_size=language["hidden_size"],
     )
-    config._attn_implementation = "eager"
-    return transformers.PaliGemmaForConditionalGeneration(config)
 
 
-def _plain(tree: dict[str, Any]) -> dict[str, Any]:
-    """Without what a version of the library or a machine puts there."""
-    drop = ("transformers_version", "dtype", "_attn_implementation", "_name_or_path")
-    return {name: value for name, value in tree.items() if name not in drop}
+def build(vision: dict[str, Any], language: dict[str, Any], image: int) -> nn.Module:
+    """An untrained net of the real classes."""
+    maker = require("transformers", "vlm").PaliGemmaForConditionalGeneration
+    return maker(config_of(vision, language, image))

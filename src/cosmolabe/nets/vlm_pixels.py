@@ -22,3 +22,19 @@ def stretched(
         pixels, (tall, wide), mode="bicubic", align_corners=False, antialias=True
     )
     return found.round().clamp(0, 255)
+
+
+def patched(
+    pixels: Float[Tensor, "frame 3 tall wide"], patch: int, merge: int, together: int
+) -> Float[Tensor, "place patch number"]:
+    """Frames as rows of patches: what Qwen's and VideoLLaMA's towers take.
+
+    `together` frames make one place in time (an odd last one is held); patches that are merged
+    later, `merge` x `merge`, stand side by side; a patch is (colour, frame, row, column).
+    """
+    lacking = -len(pixels) % together
+    held = torch.cat([pixels, pixels[-1:].expand(lacking, -1, -1, -1)])
+    tall, wide = (size // patch // merge for size in pixels.shape[2:])
+    apart = held.unflatten(0, (-1, together)).unflatten(4, (wide, merge, patch))
+    apart = apart.unflatten(3, (tall, merge, patch))  # t f c (h i y) (w j x)
+    return apart.permute(0, 3, 6, 4, 7, 2, 1, 5, 8).flatten(5).flatten(1, 4)

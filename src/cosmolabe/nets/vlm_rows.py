@@ -88,9 +88,11 @@ class Batch:
     """Rows of different lengths as tensors."""
 
     ids: Int[Tensor, "row place"]
-    sight: Bool[Tensor, "row place place"]
-    """(seeing, seen); what fills up sees itself alone and is seen by nobody else."""
+    sight: Bool[Tensor, "row place seen"]
+    """What fills up sees itself alone and is seen by nobody else."""
     positions: Int[Tensor, "axis row place"]
+    before: Int[Tensor, "row seen"]
+    """Positions of what may be seen, those of the first axis."""
     real: Bool[Tensor, "row place"]
     later: Bool[Tensor, "row place"]
     """After the stem."""
@@ -129,4 +131,12 @@ def batched(
         real[number, own] = True
         later[number, first + len(row.stem) : first + len(row)] = True
         asked += [(number, first + place, token) for place, token in row.asked]
-    return Batch(ids, sight, positions, real, later, torch.tensor(asked).reshape(-1, 3))
+    return Batch(
+        ids,
+        sight,
+        positions,
+        positions[0],
+        real,
+        later,
+        torch.tensor(asked, dtype=torch.long).reshape(-1, 3),
+    )

@@ -73,6 +73,10 @@ class WordTokens:
             raise ValueError(f"the model was never taught {strange[:8]}; in {text!r}")
         return found
 
+    def said(self, text: str) -> str:
+        """A user's text, refused where it holds a special token: it would be taken for one."""
+        return _said(text, SPECIAL)
+
     def text(self, ids: Sequence[int]) -> str:
         """Words with a space between them, marks as they are written; special ones left out."""
         words = [self.tokenizer.id_to_token(number) for number in ids]
@@ -81,3 +85,73 @@ class WordTokens:
             tight = not said or word in NOT_BEFORE or said[-1] in "(\n" or word == "\n"
             said += word if tight else f" {word}"
         return said
+
+
+class HubTokens:
+    """A tokenizer of `transformers` behind the same few words."""
+
+    def __init__(self, tokenizer: Any, ends: Sequence[str] = ()) -> None:  # noqa: ANN401
+        self.tokenizer = tokenizer
+        self.eos = tokenizer.eos_token_id
+        self.bos = tokenizer.bos_token_id
+        self.ends = tuple(self.number(name) for name in ends)
+        """Numbers that end a turn, the one that is taught first."""
+        pad = tokenizer.pad_token_id
+        self.pad: int = self.eos if pad is None else pad
+        self._special = tuple(
+            name for name in tokenizer.get_added_vocab() if name.startswith("<") and len(name) > 2
+        )
+
+    def __len__(self) -> int:
+        return len(self.tokenizer)
+
+    @property
+    def told(self) -> str:
+        """Everything about it as text, for fingerprints."""
+        return self.tokenizer.backend_tokenizer.to_str()
+
+    def number(self, name: str) -> int:
+        """Of a special token; one that the tokenizer lacks is refused by name."""
+        found = self.tokenizer.convert_tokens_to_ids(name)
+        if found is None or found == self.tokenizer.unk_token_id:
+            raise ValueError(f"the tokenizer has no {name}; is it another model's?")
+        return found
+
+    def ids(self, text: str) -> list[int]:
+        """Numbers of a text in which special tokens stand for themselves."""
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def said(self, text: str) -> str:
+        """A user's text, refused where it holds a special token: it would be taken for one."""
+        return _said(text, self._special)
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Special tokens left out."""
+        return self.tokenizer.decode(ids, skip_special_tokens=True)
+
+
+def _said(text: str, special: Sequence[str]) -> str:
+    found = [name for name in special if name in text]
+    if found:
+        raise ValueError(f"a text holds {found[0]!r}, which the model would obey: {text!r}")
+    return text
+
+
+def byte_tokens(special: Sequence[str], ends: Sequence[str] = ()) -> HubTokens:
+    """A number a byte, for untrained models: any text can be said.
+
+    `special` holds padding first, then the end of a text.
+    """
+    tokenizers = require("tokenizers", "vlm")
+    transformers = require("transformers", "vlm")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    table = {letter: number for number, letter in enumerate(letters)}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(table, []))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    made.add_special_tokens([tokenizers.AddedToken(name, special=True) for name in special])
+    bos = next((name for name in special if "bos" in name), None)
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token=special[0], eos_token=special[1], bos_token=bos
+    )
+    return HubTokens(fast, ends)

@@ -6,7 +6,8 @@ with positions and masks of our own making, so padding, order and batch size cha
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.vlm import Family
 from cosmolabe.nets.eyes import weights_hash
+from cosmolabe.nets.pretrained import require
 from cosmolabe.nets.vlm_rows import Batch, Row, batched
 
 VERSION = 1
@@ -85,8 +87,14 @@ class TorchVlm:
         self,
         embedded: Float[Tensor, "row place hidden"],
         batch: Batch,
+        deep: Sequence[Tensor] = (),
+        cache: Any = None,  # noqa: ANN401 - of transformers
     ) -> Float[Tensor, "row place hidden"]:
-        """The language model's last states."""
+        """The language model's last states.
+
+        `deep`: what is added at picture tokens after the first layers, (token, hidden) each, for
+        families that do so. `cache` is read and grows.
+        """
         raise NotImplementedError
 
     def logits(self, states: Float[Tensor, "*any hidden"]) -> Float[Tensor, "*any vocabulary"]:
@@ -175,18 +183,39 @@ class TorchVlm:
     def generate(self, seen: Seen, prompts: Sequence[str], tokens: int = 16) -> list[str]:
         """Greedy answers of at most `tokens` tokens, as text."""
         self._check(seen, prompts, prompts)
-        said: list[list[int]] = [[] for _ in prompts]
-        open_ = list(range(len(prompts)))
+        said: list[list[int]] = []
         with torch.no_grad():
-            projected = self._projected(seen)
-            for _ in range(tokens):
-                following = self._next(projected, seen, prompts, said, open_)
-                for question, token in zip(open_, following, strict=True):
-                    said[question].append(token)
-                open_ = [q for q in open_ if said[q][-1] not in self.ends]
-                if not open_:
-                    break
-        return [self.tokens.text([t for t in ids if t not in self.ends]) for ids in said]
+            pictures, place = self._projected(seen)
+            for start in range(0, len(prompts), ROWS_AT_ONCE):
+                some = range(start, min(start + ROWS_AT_ONCE, len(prompts)))
+                laid = [self.lay_out(len(seen[i]), prompts[i]) for i in some]
+                rows = [Row(part.pictures + part.question) for part in laid]
+                said += self._say(rows, [pictures[place[i]] for i in some], tokens)
+        return [self.tokens.text([t for t in ids if t not in self.ends]).strip() for ids in said]
+
+    def _say(self, rows: list[Row], pictures: list[Tensor], tokens: int) -> list[list[int]]:
+        """Greedy tokens after each row, up to the first that ends an answer."""
+        batch = self.batch(rows).to(self.device)
+        cache = require("transformers", "vlm").DynamicCache()
+        row = torch.arange(len(rows), device=self.device)
+        last = torch.tensor([len(r) - 1 for r in rows], device=self.device)
+        state = self.states(batch, pictures, cache)[row, last]
+        position, real, before = batch.positions[:, row, last], batch.real, batch.before
+        said: list[list[int]] = [[] for _ in rows]
+        for number in range(tokens):
+            token = self.logits(state).argmax(-1)
+            for own, one in zip(said, token.tolist(), strict=True):
+                if not own or own[-1] not in self.ends:
+                    own.append(one)
+            if number + 1 == tokens or all(own[-1] in self.ends for own in said):
+                break
+            position = position + 1
+            new = torch.ones_like(real[:, :1])
+            real, before = torch.cat([real, new], 1), torch.cat([before, position[0, :, None]], 1)
+            none = batch.asked[:0]
+            step = Batch(token[:, None], real[:, None], position[..., None], before, new, new, none)
+            state = self.read(self.embed(step.ids), step, (), cache)[:, 0]
+        return said
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -195,7 +224,7 @@ class TorchVlm:
 
     def answer_ids(self, answer: str) -> list[int]:
         """An answer as numbers, the end included."""
-        return [*self.tokens.ids(answer), self.ends[0]]
+        return [*self.tokens.ids(self.tokens.said(answer)), self.ends[0]]
 
     def _check(self, seen: Seen, prompts: Sequence[str], others: Sequence[Any]) -> None:
         if not len(seen) == len(prompts) == len(others) or not len(prompts):
@@ -254,7 +283,7 @@ class TorchVlm:
 
     def _answer(self, answer: str) -> list[int]:
         found = self.answer_ids(answer)
-        if len(found) < 2:
+        if not answer.strip() or len(found) < 2:
             raise ValueError(f"an answer is at least one token; {answer!r} is none")
         return found
 
@@ -295,7 +324,12 @@ class TorchVlm:
         logits = self.logits(states[row, place]).float()
         return logits.log_softmax(-1).gather(-1, token[:, None])[:, 0]
 
-    def states(self, batch: Batch, pictures: Sequence[Tensor]) -> Float[Tensor, "row place hidden"]:
+    def states(
+        self,
+        batch: Batch,
+        pictures: Sequence[Tensor],
+        cache: Any = None,  # noqa: ANN401 - of transformers
+    ) -> Float[Tensor, "row place hidden"]:
         """The language model's last states of a batch; `pictures` are projections, one a row."""
         flat = torch.cat([part.flatten(0, 1) for part in pictures])
         places = (batch.ids == self.picture) & batch.real
@@ -304,33 +338,10 @@ class TorchVlm:
                 f"{int(places.sum())} places for picture tokens in the prompts, but "
                 f"{len(flat)} picture tokens"
             )
-        ids = torch.where(places, self.tokens.pad, batch.ids)
-        embedded = self.embed(ids)
-        embedded = embedded.masked_scatter(places[..., None], flat.to(embedded.dtype))
-        return self.read(embedded, batch)
-
-    def _next(
-        self,
-        projected: tuple[list[Tensor], list[int]],
-        seen: Seen,
-        prompts: Sequence[str],
-        said: list[list[int]],
-        questions: list[int],
-    ) -> list[int]:
-        found: list[int] = []
-        pictures, place = projected
-        for part in _parts(questions, ROWS_AT_ONCE):
-            rows = []
-            for question in part:
-                laid = self.lay_out(len(seen[question]), prompts[question])
-                row = Row(laid.pictures + laid.question)
-                row.asked.append((row.follow(row.end, said[question]), self.tokens.pad))
-                rows.append(row)
-            batch = self.batch(rows).to(self.device)
-            states = self.states(batch, [pictures[place[question]] for question in part])
-            row, at, _ = batch.asked.T
-            found += self.logits(states[row, at]).argmax(-1).tolist()
-        return found
+        embedded = self.embed(torch.where(places, self.tokens.pad, batch.ids))
+        main, *deep = flat.to(embedded.dtype).split(embedded.shape[-1], -1)
+        embedded = embedded.masked_scatter(places[..., None], main)
+        return self.read(embedded, batch, deep, cache)
 
 
 def identity(clip: Tensor) -> tuple[int, ...]:
@@ -338,13 +349,24 @@ def identity(clip: Tensor) -> tuple[int, ...]:
     return (clip.data_ptr(), *clip.shape, *clip.stride())
 
 
-def additive(sight: Bool[Tensor, "row place place"], dtype: torch.dtype) -> Tensor:
-    """(row, 1, place, place) to add to attention: 0 where seen, the lowest number elsewhere."""
+def additive(sight: Bool[Tensor, "row place seen"], dtype: torch.dtype) -> Tensor:
+    """(row, 1, place, seen) to add to attention: 0 where seen, the lowest number elsewhere."""
     lowest = torch.finfo(dtype).min
     return torch.zeros(sight.shape, dtype=dtype, device=sight.device).masked_fill(~sight, lowest)[
         :, None
     ]
 
 
-def _parts(items: list[int], size: int) -> Iterator[list[int]]:
-    yield from (items[start : start + size] for start in range(0, len(items), size))
+def cached(language: Any, cache: Any) -> dict[str, Any]:  # noqa: ANN401 - of transformers
+    """The cache under the name that this version of transformers gives it."""
+    known = inspect.signature(language.forward).parameters
+    name = "cache" if "cache" in known else "past_key_values"
+    return {name: cache, "use_cache": cache is not None}
+
+
+def plain(config: Any) -> Any:  # noqa: ANN401 - a tree of plain values
+    """A config without what a version of the library or a machine puts there."""
+    drop = ("transformers_version", "dtype", "torch_dtype", "_attn_implementation", "_name_or_path")
+    if isinstance(config, dict):
+        return {name: plain(value) for name, value in config.items() if name not in drop}
+    return [plain(value) for value in config] if isinstance(config, (list, tuple)) else config
