@@ -8,6 +8,7 @@ from tyro.conf import FlagCreatePairsOff, arg, subcommand
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 from cosmolabe.cli._vqa_answers import VqaParse, VqaRescore
+from cosmolabe.cli._vqa_certificate import VqaCertificate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,4 +116,5 @@ VERB = (
     | Annotated[VqaTasks, subcommand("tasks")]
     | Annotated[VqaParse, subcommand("parse")]
     | Annotated[VqaRescore, subcommand("rescore")]
+    | Annotated[VqaCertificate, subcommand("certificate")]
 )

@@ -123,7 +123,9 @@ def _once(
         for first in range(0, len(asked), QUESTIONS_AT_ONCE):
             part = asked[first : first + QUESTIONS_AT_ONCE]
             numbers = [number for number, _ in part]
-            told = _told(vlm, [sight for _, sight in part], [questions[n] for n in numbers], protocol)
+            told = _told(
+                vlm, [sight for _, sight in part], [questions[n] for n in numbers], protocol
+            )
             for number, one in zip(numbers, told, strict=True):
                 found[number] = one
     return found
@@ -140,9 +142,7 @@ def _told(
     return [_likeliest(one, row) for one, row in zip(questions, logs, strict=True)]
 
 
-def _likeliest(
-    question: Question, logs: np.ndarray
-) -> tuple[Parsed, str | None, dict[str, float]]:
+def _likeliest(question: Question, logs: np.ndarray) -> tuple[Parsed, str | None, dict[str, float]]:
     labels = labels_of(question)
     if not np.isfinite(logs).any():
         return Parsed("error", None, "not_asked"), None, {}

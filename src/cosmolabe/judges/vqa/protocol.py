@@ -85,3 +85,10 @@ PROTOCOLS = {
 }
 """By name; the first is the default. `vqa/universe-1` keeps UNIVERSE's every frame, written answers
 and five votes; what varies between the votes is ours, for five greedy answers would be equal."""
+
+
+def protocol_named(name: str) -> VqaProtocol:
+    """The protocol; an unknown name is refused with the names there are."""
+    if name not in PROTOCOLS:
+        raise ValueError(f"the vqa judge has no protocol '{name}'; have {list(PROTOCOLS)}")
+    return PROTOCOLS[name]

@@ -39,9 +39,7 @@ def view(
     return shown
 
 
-def motion(
-    frames: UInt8[np.ndarray, "time height width 3"], fps: float, ignored: float
-) -> float:
+def motion(frames: UInt8[np.ndarray, "time height width 3"], fps: float, ignored: float) -> float:
     """Change of the picture a second, shares of full brightness; NaN for a single picture.
 
     Changes of up to `ignored` levels, after averaging 4 x 4 pixels, count for nothing: what a
@@ -58,14 +56,8 @@ def motion(
 
 
 def _derangement(count: int, seed: str) -> np.ndarray:
-    """An order in which no picture keeps its place, where there are two or more."""
-    draw = generator("shuffled frames", seed)
-    order = draw.permutation(count)
-    return order if count < 2 or (order != np.arange(count)).all() else _rolled(order)
-
-
-def _rolled(order: np.ndarray) -> np.ndarray:
-    """The cycle through `order`: each picture takes the next one's place."""
+    """An order in which no picture keeps its place: a cycle through all of them."""
+    order = generator("shuffled frames", seed).permutation(count)
     found = np.empty_like(order)
     found[order] = np.roll(order, 1)
     return found

@@ -1,0 +1,104 @@
+"""`vqa certificate`: what a model sees and does not see in clips whose truth is known."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import FlagCreatePairsOff, arg
+
+from cosmolabe.cli._verb import Answer, Table, Verb, progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class VqaCertificate(Verb):
+    """What does a model see, held against majority, blindness and known damage?
+
+    Prints the certificate that lies beside the weights; `--recompute` measures it anew: clips of
+    held-out themes, asked with all controls, then with another action commanded, somebody changed,
+    frozen and reversed.
+    """
+
+    vlm: str = "tiny"
+    """Model by name."""
+    source: str = ""
+    """Its weights: a folder or hub id; the bundled or pinned ones where none is given."""
+    recompute: FlagCreatePairsOff[bool] = False
+    """Measure it now."""
+    games: tuple[str, ...] = ()
+    """Games to play; all where none is named."""
+    clips: Annotated[int, arg(aliases=["-n"])] = 96
+    """Clips of each game."""
+    unseen: int = 24
+    """Clips of each game with characters that no training has seen."""
+    size: int = 128
+    """Side of the pictures, pixels."""
+    seed: int = 1_000_003
+    """Of the clips; far from those of trainings."""
+    tasks: tuple[str, ...] = ("action_recognition", "character_recognition")
+    """What is asked besides; see `vqa tasks`."""
+    protocol: str = "vqa/1"
+    """vqa/1 or vqa/universe-1."""
+    device: str = "cpu"
+    """cpu or cuda."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File to write it to; beside the weights (certificate.json), the judge finds it."""
+
+    def run(self) -> Answer:
+        """Read it, or measure."""
+        from cosmolabe.core import parts
+        from cosmolabe.core.record import read_json, write_json
+        from cosmolabe.judges.vqa.measured import find_certificate
+
+        model = parts.load("vlms", self.vlm).load(self.source or None, device=self.device)
+        if not self.recompute:
+            found = find_certificate(model.key, self.source or None)
+            if found.path is None:
+                raise ValueError(
+                    f"no certificate lies beside the weights of {self.vlm} (key {model.key}); "
+                    "--recompute measures one"
+                )
+            told = read_json(found.path)
+            return Answer({"path": found.path, **told}, _text(told))
+        told = self._measure(model)
+        if self.out is not None:
+            write_json(self.out, told)
+        return Answer({"path": self.out, **told}, _text(told))
+
+    def _measure(self, model: Any) -> dict[str, Any]:  # noqa: ANN401 - a Vlm
+        from cosmolabe.bench.vqa.certificate import Sizes, certify
+        from cosmolabe.judges.vqa.protocol import protocol_named
+
+        sizes = Sizes(clips=self.clips, unseen=self.unseen, side=self.size, seed=self.seed)
+        with progress("asking") as tell:
+            return certify(
+                model, self.games, sizes, protocol_named(self.protocol), self.tasks, tell
+            )
+
+
+def _text(told: dict[str, Any]) -> list[Any]:
+    columns = (
+        "task", "format", "right", "95 % interval", "n", "majority", "blind", "shuffled",
+        "single frame", "rotated",
+    )  # fmt: skip
+    cells = [
+        (
+            row["task"], row["format"], row["em"], f"{row['low']:.3f} to {row['high']:.3f}",
+            row["n"], row["majority"], row["blind"], row["shuffled"], row["single_frame"],
+            row["rotated"],
+        )
+        for row in told["rows"]
+    ]  # fmt: skip
+    damage = [
+        (
+            row["damage"], row["format"], row["auc"], f"{row['low']:.3f} to {row['high']:.3f}",
+            row["n"], row["n_true"], row["abstained"],
+        )
+        for row in told["auc"]
+        if row["auc"] is not None
+    ]  # fmt: skip
+    seen = ("damage", "format", "AUC", "95 % interval", "hurt", "true", "hardly move")
+    return [
+        Table(columns, cells, f"{told['vlm']} {told['vlm_key']}, {told['protocol']}"),
+        Table(seen, damage, "known damage against true clips"),
+        f"{len(told['games'])} games, {told['cpu_seconds']:.0f} core-seconds",
+    ]
