@@ -6,7 +6,7 @@ from cosmolabe.core.question import AskedClip
 from cosmolabe.data.questions.asking import Found, Task
 from cosmolabe.data.questions.truth import events_of, truth_of
 
-NOTHING = "nothing of this kind"
+NOTHING = "nothing special happens"
 
 
 def find(clip: AskedClip, space: Mapping[str, Sequence[str]]) -> Found | None:
