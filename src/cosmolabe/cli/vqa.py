@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from tyro.conf import FlagCreatePairsOff, arg, subcommand
+from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 from cosmolabe.cli._vqa_answers import VqaParse, VqaRescore
@@ -111,9 +111,30 @@ class VqaTasks(Verb):
         return Answer({"tasks": tasks, "templates": templates, "hash": templates_hash()}, table)
 
 
+@dataclass(frozen=True, kw_only=True)
+class VqaExport(Verb):
+    """A set of questions as a Hugging Face dataset, or one of those as a set (extra `datasets`)."""
+
+    source: Positional[Path]
+    """Folder of the set; with --back, of the dataset."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Folder to write."""
+    back: FlagCreatePairsOff[bool] = False
+    """Bring a dataset in that this verb wrote."""
+
+    def run(self) -> Answer:
+        """Write it."""
+        from cosmolabe.data.questions.hub import export_questions, import_questions
+
+        count = (import_questions if self.back else export_questions)(self.source, self.out)
+        told = {"out": self.out, "questions": count}
+        return Answer(told, f"{self.out}: {count} questions")
+
+
 VERB = (
     Annotated[VqaBuild, subcommand("build")]
     | Annotated[VqaTasks, subcommand("tasks")]
+    | Annotated[VqaExport, subcommand("export")]
     | Annotated[VqaParse, subcommand("parse")]
     | Annotated[VqaRescore, subcommand("rescore")]
     | Annotated[VqaCertificate, subcommand("certificate")]
