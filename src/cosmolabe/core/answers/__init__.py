@@ -3,8 +3,9 @@
 docs/judges/vqa-answers.md tells the rules. What a change of them would move is in `FINGERPRINT`.
 """
 
+from cosmolabe.core.answers.cues import FINGERPRINT, VERSION
 from cosmolabe.core.answers.folding import canonical, letter
-from cosmolabe.core.answers.parsing import FINGERPRINT, VERSION, parse
+from cosmolabe.core.answers.parsing import parse
 from cosmolabe.core.answers.space import STATUSES, AnswerSpace, Parsed, not_answered
 
 __all__ = [

@@ -5,12 +5,14 @@ import unicodedata
 
 ALIKE = str.maketrans(
     {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4\uff07`", "'"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\uff07`", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '"'),
         **dict.fromkeys("\u2010\u2011\u2212\ufe63\uff0d", "-"),
     }
 )
 """Quotes and hyphens of one meaning; NFKC keeps them apart (reference/universe §6.9)."""
+ACUTE = " \u0301"
+"""What NFKC makes of an acute accent by itself, which stands for a quote."""
 ENDS = "PSZ"  # punctuation, symbols (markdown's among them) and spaces
 _SIGNED = re.compile(r"-\d")
 _UNDERSCORES = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
@@ -52,8 +54,8 @@ def letter(place: int) -> str:
 
 
 def _folded_once(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text.translate(ALIKE)).casefold()
-    text = unicodedata.normalize("NFKC", text).translate(ALIKE)
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = text.replace(ACUTE, "'").translate(ALIKE)
     seen = (c for c in text if c.isspace() or not _invisible(c))
     return " ".join("".join(seen).split())
 

@@ -4,83 +4,31 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from cosmolabe.core.answers.folding import ALIKE, ENDS, canonical, folded, loosened
-from cosmolabe.core.answers.space import (
-    NUMBERS,
-    ONLY_ALONE,
-    SAYS_NO,
-    SAYS_YES,
-    AnswerSpace,
-    Parsed,
-    Status,
+from cosmolabe.core.answers.cues import (
+    AFTER,
+    ALSO,
+    BOXED,
+    CJK,
+    COMMA,
+    CUE,
+    FILLER,
+    GOES_ON,
+    IDIOM,
+    LINK,
+    NEAR,
+    NOT_BEFORE,
+    REFUSAL,
+    STOP,
+    TAGGED,
+    TEX,
+    THOUGHT,
+    TITLE,
+    TOKEN,
+    WORDS_THEMSELVES,
 )
-from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.answers.folding import canonical, folded, loosened
+from cosmolabe.core.answers.space import AnswerSpace, Parsed, Status
 from cosmolabe.core.question import Question
-
-VERSION = "answers/1"
-CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts that put no space between words
-CUE = (
-    r"(?<!\w)(?:answers?|correct (?:option|choice|label)|(?:final|my) (?:choice|option|selection)"
-    r"|i (?:choose|pick|select|go with|would (?:choose|pick|say))"
-    r"|antwort|réponse|respuesta|risposta|resposta|antwoord|odpowiedź|ответ)(?!\w)"
-    r"|答案|回答|答え|정답"
-)
-"""Words after which an answer is declared, in some languages (reference/universe §6.7)."""
-LINK = (
-    r"\s*(?:(?:is|are|was|would be|must be|should be|will be|ist|est|es|è|é|to be)(?!\w)"
-    r"|是|为|は)?\s*(?:[:=\u2192]|-+>?)?\s*"
-)
-AFTER = (
-    r"(?<!\w)(?:{})\s+is\s+(?:the\s+)?"
-    r"(?:(?:correct|right|best|final)(?:\s+(?:answer|option|choice))?|answer)(?!\w)"
-)
-"""B is correct, (B) is the answer."""
-FILLER = re.compile(
-    r"(?:option|choice|letter|label|number|most likely|likely|probably|clearly|definitely|simply"
-    r"|that|the|an|a)(?!\w)\s*[:=]?\s*"
-)
-GOES_ON = re.compile(
-    r"\s+(?:because|since|as|for|given|due|based|which|where|with|and|or|is|option)(?!\w)"
-)
-"""What may follow a bare letter that is also a word, as A and I are."""
-WORDS_THEMSELVES = ("a", "i")
-ALSO = re.compile(r"\s*(?:/|&|\||,?\s*(?:or|and|oder|und|ou|et|o|y)(?!\w))\s*")
-COMMA = re.compile(r"\s*,\s*")
-NOT_BEFORE = re.compile(
-    r"(?:(?<!\w)(?:not|no|never|nor|neither|without|instead of|rather than|cannot)|n't)"
-    r"(?:\s+[^\s,.;:!?]+){0,2}\s+$"
-)
-IDIOM = re.compile(
-    r"no (?:doubt|question|problem|wonder|idea|clue|matter|answer|information"
-    r"|(?:video|image|picture|clip|frame)s?(?: \w+)? (?:was|were|is|are|has|have))(?!\w)"
-)
-"""Begins with "no" and does not say it."""
-REFUSAL = re.compile(
-    r"(?<!\w)(?:i|we)(?:'m| am| are|'re)?(?: sorry,? (?:but )?i)?"
-    r" (?:can't|cannot|can not|couldn't|could not|unable to|not able to|won't|will not)"
-    r" (?:\w+ )?(?:answer|determine|tell|say|see|help|assist|view|watch|provide|identify|comply"
-    r"|process|access|assess|verify|discern|give|make)(?!\w)"
-    r"|(?<!\w)i(?:'m| am) (?:sorry,? )?(?:but )?(?:unable|not able) to"
-    r"|(?<!\w)as an ai(?!\w)|(?<!\w)i (?:do not|don't) know|(?<!\w)no (?:idea|clue)(?!\w)"
-    r"|(?<!\w)i (?:must|have to) decline|(?<!\w)i refuse"
-    r"|(?:cannot|can't|can not) be (?:determined|answered|seen|told|identified)"
-    r"|(?:impossible|not possible) to (?:answer|determine|tell|say|identify)"
-    r"|(?<!\w)no (?:video|image|picture|clip|frame)s?(?: \w+)? (?:was|were|is|are|has|have) "
-)
-THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
-TOKEN = re.compile(
-    r"<\|[^|<>]{1,40}\|>|</?s>|<(?:eos|bos|pad|unk|end_of_turn|end_of_utterance)>", re.I
-)
-TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.S | re.I)
-TEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}")
-BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
-FINGERPRINT = fingerprint(
-    VERSION, CUE, LINK, AFTER, FILLER.pattern, GOES_ON.pattern, WORDS_THEMSELVES, ALSO.pattern,
-    NOT_BEFORE.pattern, IDIOM.pattern, REFUSAL.pattern, THOUGHT.pattern, TOKEN.pattern,
-    TAGGED.pattern, TEX.pattern, BOXED.pattern, SAYS_YES, SAYS_NO, ONLY_ALONE,
-    NUMBERS, {str(k): v for k, v in ALIKE.items()}, ENDS,
-)  # fmt: skip
-"""Of the rules and tables; part of every protocol that reads replies."""
 
 
 def parse(reply: str, question: Question | AnswerSpace) -> Parsed:
@@ -178,12 +126,15 @@ class _Reply:
         """Exactly one label is named anywhere, as whole words and not denied."""
         said: set[str] = set()
         for start, labels in self._mentions():
-            if NOT_BEFORE.search(self.flat[:start]):
+            if self._denied(start):
                 return _none("denied")
             said |= labels
         if len(said) > 1:
             return _none("several")
         return self._ok(said.pop(), "mention") if said else None
+
+    def _denied(self, at: int) -> bool:
+        return NOT_BEFORE.search(self.flat[max(0, at - NEAR) : at]) is not None
 
     def _ok(self, label: str | None, rule: str) -> Parsed | None:
         return None if label is None else Parsed("ok", label, rule)
@@ -191,7 +142,8 @@ class _Reply:
     def _letter_of(self, text: str) -> str | None:
         """The option of a text that is one letter, with brackets or "option" before it."""
         bare = canonical(text)
-        return self.space.by_letter.get(canonical(FILLER.sub("", bare, count=1)) or bare)
+        titled = TITLE.match(bare)
+        return self.space.by_letter.get(canonical(bare[titled.end() :]) if titled else bare)
 
     def _alone(self, line: str) -> str | None:
         """What a line says that says nothing else: letter, text, or letter and its own text."""
@@ -223,7 +175,7 @@ class _Reply:
                 yield cue.start(), said
         for shown, labels in self._shown():
             for found in re.finditer(AFTER.format(shown), self.flat):
-                if not NOT_BEFORE.search(self.flat[: found.start()]):
+                if not self._denied(found.start()):
                     yield found.start(), (labels, found.end(), False)
 
     def _shown(self) -> Iterator[tuple[str, set[str]]]:
@@ -274,7 +226,8 @@ class _Reply:
             more = self._target(self.flat, also.end())
             if more and more[0] != labels:
                 return _none("several")
-        if comma := COMMA.match(self.flat, end):
+        apart = STOP if self.space.format == "binary" else COMMA
+        if comma := apart.match(self.flat, end):
             more = self._target(self.flat, comma.end())
             closes = more and re.match(r"\s*(?:[.,;!?]|$)", self.flat[more[1] :])
             if more and closes and more[0] != labels:
@@ -319,7 +272,8 @@ def _space_of(question: Question) -> AnswerSpace:
 
 def _answered_part(reply: str) -> str | None:
     """Without thoughts and special tokens; None where the reply ends inside a thought."""
-    text = THOUGHT.sub("\n", reply)
+    closed = "</think" in reply.casefold()
+    text = THOUGHT.sub("\n", reply) if closed else reply
     if re.search(r"<think(?:ing)?>", text, re.I):
         return None
     text = re.split(r"</think(?:ing)?>", text, flags=re.I)[-1]
