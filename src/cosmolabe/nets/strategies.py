@@ -119,10 +119,14 @@ def _inject(strategy: Strategy, module: nn.Module, family: Family, seed: int) ->
 
 
 def _linear(module: nn.Module, family: Family, groups: Iterable[Group]) -> Iterator[str]:
-    """Full names of linear layers; by full name, for `q_proj` alone would hit the tower too."""
+    """Full names of linear layers, 1 x 1 convolutions included, which are the same.
+
+    By full name, for `q_proj` alone would hit the tower too.
+    """
     for name, part in module.named_modules():
         linear = isinstance(part, nn.Linear) and not name.endswith("lm_head")
-        if linear and family.group(f"{name}.weight") in groups:
+        small = isinstance(part, nn.Conv2d) and part.kernel_size == (1, 1) and part.groups == 1
+        if (linear or small) and family.group(f"{name}.weight") in groups:
             yield name
 
 

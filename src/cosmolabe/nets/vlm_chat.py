@@ -44,7 +44,43 @@ class Look:
         return (pixels - mean) / std
 
 
-class ChatVlm(TorchVlm):
+class CausalVlm(TorchVlm):
+    """A model that reads from left to right."""
+
+    @property
+    def language(self) -> Any:  # noqa: ANN401 - of transformers
+        """The language model without its head."""
+        model: Any = self.module
+        return model.model.language_model
+
+    def read(
+        self,
+        embedded: Float[Tensor, "row place hidden"],
+        batch: Batch,
+        deep: Sequence[Tensor] = (),
+        cache: Any = None,  # noqa: ANN401 - of transformers
+    ) -> Float[Tensor, "row place hidden"]:
+        """The language model under our masks and positions."""
+        axes = batch.positions
+        return self.language(
+            inputs_embeds=embedded,
+            attention_mask=additive(batch.sight, embedded.dtype),
+            position_ids=axes[0] if len(axes) == 1 else axes,
+            **cached(self.language, cache),
+            **self.deepened(batch, deep),
+        ).last_hidden_state
+
+    def deepened(self, batch: Batch, deep: Sequence[Tensor]) -> dict[str, Any]:
+        """How a family hands pictures to deeper layers."""
+        return {}
+
+    def logits(self, states: Float[Tensor, "*any hidden"]) -> Float[Tensor, "*any vocabulary"]:
+        """Of the head."""
+        model: Any = self.module
+        return model.lm_head(states)
+
+
+class ChatVlm(CausalVlm):
     """A class of `transformers` that answers in turns, behind the interface of `core.vlm`."""
 
     before_answer = ""
@@ -71,12 +107,6 @@ class ChatVlm(TorchVlm):
     def turn(self, frames: int, prompt: str) -> tuple[str, str]:
         """The prompt as text, up to the last picture's end and after it."""
         raise NotImplementedError
-
-    @property
-    def language(self) -> Any:  # noqa: ANN401 - of transformers
-        """The language model without its head."""
-        model: Any = self.module
-        return model.model.language_model
 
     # What is the same for all.
 
@@ -123,29 +153,3 @@ class ChatVlm(TorchVlm):
         """An answer as numbers, the turn's end included."""
         said = self.tokens.ids(self.before_answer + self.tokens.said(answer))
         return [*said, self.ends[0]]
-
-    def read(
-        self,
-        embedded: Float[Tensor, "row place hidden"],
-        batch: Batch,
-        deep: Sequence[Tensor] = (),
-        cache: Any = None,  # noqa: ANN401 - of transformers
-    ) -> Float[Tensor, "row place hidden"]:
-        """The language model under our masks and positions."""
-        axes = batch.positions
-        return self.language(
-            inputs_embeds=embedded,
-            attention_mask=additive(batch.sight, embedded.dtype),
-            position_ids=axes[0] if len(axes) == 1 else axes,
-            **cached(self.language, cache),
-            **self.deepened(batch, deep),
-        ).last_hidden_state
-
-    def deepened(self, batch: Batch, deep: Sequence[Tensor]) -> dict[str, Any]:
-        """How a family hands pictures to deeper layers."""
-        return {}
-
-    def logits(self, states: Float[Tensor, "*any hidden"]) -> Float[Tensor, "*any vocabulary"]:
-        """Of the head."""
-        model: Any = self.module
-        return model.lm_head(states)
