@@ -116,15 +116,16 @@ def examined(
     vlm: Vlm, game: str, sizes: Sizes, protocol: VqaProtocol, tasks: Sequence[str]
 ) -> Found:
     """Everything that is asked about one game."""
-    cut = {"size": sizes.side, "stride": protocol.clip.stride, "length": protocol.clip.length}
-    clips = game_clips(game, sizes.clips, sizes.seed, held_out=True, swapped=sizes.swapped, **cut)
+    clips = _clips(game, sizes.clips, sizes.seed, sizes.swapped, protocol, sizes.side)
     questions = [_named(one) for one in questions_of(clips, sizes.seed, tasks)]
     asked = [one for one in questions if one.format in protocol.formats or one.task == SAME]
     plain = ask(vlm, clips, asked, protocol)
-    controls = {name: ask(vlm, clips, asked, protocol, name) for name in CONTROLS}
+    controls: dict[str, list[Said]] = {
+        name: ask(vlm, clips, asked, protocol, name) for name in CONTROLS
+    }
     choices = [one for one in asked if one.options]
     controls["rotated"] = ask(vlm, clips, choices, protocol, rotate=1) if choices else []
-    unseen, rows = _unseen(vlm, game, sizes, protocol, cut)
+    unseen, rows = _unseen(vlm, game, sizes, protocol)
     hurt, obeyed = _hurt(vlm, clips, protocol, sizes.seed)
     same = [one for one in plain if one.question.task == SAME]
     rows += [_swap_row(one, "swapped_character") for one in same]
@@ -135,7 +136,7 @@ def examined(
 
 
 def _unseen(
-    vlm: Vlm, game: str, sizes: Sizes, protocol: VqaProtocol, cut: Mapping[str, int]
+    vlm: Vlm, game: str, sizes: Sizes, protocol: VqaProtocol
 ) -> tuple[list[Said], list[dict[str, Any]]]:
     """Of characters no training has seen, one thing is asked: is it the same as in the first?"""
     ours = our_game(game)
@@ -144,10 +145,7 @@ def _unseen(
     characters = tuple(name for name in ours.characters if name not in known)
     if not characters or not sizes.unseen:
         return [], []
-    clips = game_clips(
-        game, sizes.unseen, sizes.seed + 1, held_out=True, characters=characters, swapped=0.5,
-        **cut,
-    )  # fmt: skip
+    clips = _clips(game, sizes.unseen, sizes.seed + 1, 0.5, protocol, sizes.side, characters)
     questions = [
         replace(one, task=UNSEEN)
         for one in questions_of(clips, sizes.seed, ("character_recognition",), formats=("binary",))
@@ -157,8 +155,31 @@ def _unseen(
     return said, [_swap_row(one, "swapped_character_unseen") for one in said]
 
 
+def _clips(
+    game: str,
+    count: int,
+    seed: int,
+    swapped: float,
+    protocol: VqaProtocol,
+    side: int,
+    characters: Sequence[str] = (),
+) -> list[AskedClip]:
+    """Clips of held-out themes as the protocol cuts them."""
+    return game_clips(
+        game,
+        count,
+        seed,
+        size=side,
+        stride=protocol.clip.stride,
+        length=protocol.clip.length,
+        held_out=True,
+        characters=characters,
+        swapped=swapped,
+    )
+
+
 def _named(question: Question) -> Question:
-    """ "The same as in the first frame?" as a task of its own: it has rows of its own."""
+    """Whether somebody is "the same as in the first frame" is a task with rows of its own."""
     same = question.template.partition("/")[0].endswith(".same")
     return replace(question, task=SAME) if same else question
 

@@ -33,7 +33,7 @@ class VqaProtocol:
     """The likeliest of a question's labels, or what the model writes."""
     votes: Votes = field(default_factory=Votes)
     formats: tuple[Format, ...] = FORMATS
-    motion_floor: float = 0.002
+    motion_floor: float = 0.001
     """Shares of full brightness a second, mean over the picture; a clip that moves less is frozen:
     it is not asked about, and counts as disobedient where the true clip moves (ours)."""
     motion_ignored: float = 2.0

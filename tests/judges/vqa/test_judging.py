@@ -1,0 +1,193 @@
+"""What the vqa judge says of films: which clips it asks about, and what freezing brings."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosmolabe.core import parts
+from cosmolabe.data.questions.protocol import PROTOCOLS
+from cosmolabe.judges.vqa.films import Film, Span, held, pieces_of
+from cosmolabe.judges.vqa.judging import Vqa
+from cosmolabe.judges.vqa.measured import Measured
+from cosmolabe.judges.vqa.readings import readings_of
+from cosmolabe.judges.vqa.views import view
+
+PONG = parts.load("games", "pong")
+TABLE = np.array(PONG.action_table, np.float32)
+WORDS = [PONG.words[word] for word in PONG.actions]
+VQA1 = PROTOCOLS["vqa/1"]
+
+
+class Bright:
+    """Sees one thing: is the picture bright? Bright clips show the second action, dark the first.
+
+    Characters are the same where the first picture is as bright as the last.
+    """
+
+    name, family, module, key = "bright", None, None, "bright-key"
+
+    def see(self, clips):
+        return [
+            (float(clip.mean()), float(clip[0].mean()), float(clip[-1].mean())) for clip in clips
+        ]
+
+    def loss(self, seen, prompts, answers):
+        raise NotImplementedError
+
+    def _answer(self, seen, prompt, labels):
+        said = WORDS[1] if seen[0] > 100 else WORDS[0]
+        if "same as in the first" in prompt:
+            return "yes" if abs(seen[1] - seen[2]) < 30 else "no"
+        if set(labels) == {"yes", "no"}:
+            return "yes" if said in prompt else "no"
+        return said
+
+    def likelihood(self, seen, prompts, labels):
+        return [
+            np.array([0.0 if label == self._answer(s, p, row) else -5.0 for label in row])
+            for s, p, row in zip(seen, prompts, labels, strict=True)
+        ]
+
+    def generate(self, seen, prompts, tokens=16):
+        return [self._answer(s, p, ()) for s, p in zip(seen, prompts, strict=True)]
+
+
+def film(level, action=1, *, moves=True, length=60, **more):
+    frames = np.full((length, 32, 32, 3), level, np.uint8)
+    if moves:
+        for tick in range(length):
+            frames[tick, 8 * (tick // 4 % 4) : 8 * (tick // 4 % 4) + 8] ^= 64
+    told = {
+        "id": "one",
+        "game": "pong",
+        "model": "mine",
+        "actions": np.tile(TABLE[action], (length, 1)),
+    }
+    return Film(**{"pictures": held(frames), "length": length, **told, **more})
+
+
+def judged(*films):
+    rates = {"sensitivity": {"share": 0.9, "n": 50.0}, "specificity": {"share": 0.8, "n": 50.0}}
+    measured = Measured({"pong": {"obedience": rates, "identity": rates, "by_format": {}}}, "b")
+    vqa = Vqa.of(Bright(), measured=measured)
+    rows = vqa.judge(films)
+    return rows, {r.metric: r for r in readings_of(rows, vqa.protocol, vqa.measured)}
+
+
+def test_an_obeyed_command_is_seen_in_all_three_formats():
+    rows, told = judged(film(180))
+    assert rows[0]["status"] == "scored"
+    assert set(rows[0]["pieces"][0]["answers"]) == {"binary", "multiple_choice", "open_ended"}
+    assert told["obedience"].value == 1.0
+    assert told["obedience.binary"].value == 1.0
+
+
+def test_another_action_than_the_commanded_one_is_no_obedience():
+    _, told = judged(film(180, action=0), film(30, action=0, id="two"))
+    assert told["obedience"].value == 0.5
+
+
+def test_freezing_pays_nothing_though_the_frozen_picture_would_be_answered_right():
+    rows, told = judged(film(180, moves=False))
+    assert rows[0]["status"] == "abstained"
+    assert "hardly moves" in rows[0]["why"]
+    assert told["obedience"].value == 0.0
+    assert told["frozen"].value == 1.0
+
+
+def test_blindness_is_held_against_sight():
+    _, told = judged(film(30, action=0))
+    assert told["obedience"].value == 1.0
+    assert told["obedience.blind"].value == 0.0  # grey is bright
+
+
+def test_who_is_drawn_from_states_has_no_identity_to_lose():
+    _, told = judged(film(180))
+    assert np.isnan(told["identity"].value)
+    assert "not measurable" in told["identity"].why
+
+
+def test_a_painted_character_that_changes_after_the_given_frames_is_noticed():
+    frames = np.full((120, 32, 32, 3), 20, np.uint8)
+    frames[1:] = 160
+    frames[::8, :8] ^= 64
+    changed = film(180, pictures=held(frames), own_characters=True, length=120, id="changed")
+    _, told = judged(changed, film(180, own_characters=True))
+    assert 0 < told["identity"].value < 1
+
+
+def test_the_corrected_share_stands_beside_the_raw_one_with_a_wider_interval():
+    films = [film(180 if n % 3 else 30, id=str(n)) for n in range(12)]
+    _, told = judged(*films)
+    raw, right = told["obedience"], told["obedience_corrected"]
+    assert right.value == pytest.approx((raw.value + 0.8 - 1) / (0.9 + 0.8 - 1))
+    assert right.low < right.value < right.high
+
+
+def test_without_a_certificate_nothing_is_corrected_and_the_reading_says_what_to_do():
+    vqa = Vqa.of(Bright())
+    rows = vqa.judge([film(180)])
+    told = {r.metric: r for r in readings_of(rows, vqa.protocol, vqa.measured)}
+    assert np.isnan(told["obedience_corrected"].value)
+    assert "vqa certificate" in told["obedience_corrected"].why
+
+
+def test_too_short_a_film_is_skipped_and_counted():
+    rows, told = judged(film(180, length=40), film(180))
+    assert rows[0]["status"] == "skipped"
+    assert rows[0]["why"].startswith("too short")
+    assert (told["obedience"].n, told["obedience"].skipped) == (1, 1)
+
+
+def test_a_clip_in_which_the_truth_stands_still_counts_for_nobody():
+    rows, told = judged(film(180, moves=False), film(180, role="true", model="", moves=False))
+    assert [row["pieces"][0]["status"] for row in rows] == ["skipped", "skipped"]
+    assert told["obedience"].n == 0
+
+
+def test_an_unseen_effect_is_skipped_and_not_asked_about():
+    spans = (Span(0, WORDS[1], "its effect cannot be seen"),)
+    rows, told = judged(film(180, spans=spans))
+    assert rows[0]["pieces"][0]["status"] == "skipped"
+    assert told["obedience"].n == 0
+
+
+def test_a_film_is_judged_alike_whatever_stands_beside_it():
+    one, two = film(180), film(30, id="two")
+    alone = judged(one)[0][0]
+    beside = judged(two, one)[0][1]
+    assert json.dumps(alone) == json.dumps(beside)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 90)), min_size=1, max_size=6))
+def test_clips_are_covered_by_their_word_do_not_overlap_and_none_is_missed(runs):
+    words = np.concatenate([np.full(n, a) for a, n in runs])
+    one = film(100, length=len(words), actions=TABLE[words], moves=False)
+    pieces, why = pieces_of(one, VQA1)
+    assert bool(pieces) != bool(why)
+    ends = 0
+    for piece in pieces:
+        ticks = words[piece.first : piece.first + 53]
+        assert piece.first >= ends
+        assert (ticks[::4] == WORDS.index(piece.label)).sum() >= 12
+        ends = piece.first + 53
+    if any(n >= 53 for _, n in runs):
+        assert pieces
+
+
+@given(st.integers(2, 30), st.text(max_size=5))
+def test_shuffling_moves_every_picture_and_loses_none(count, seed):
+    from dataclasses import replace
+
+    from cosmolabe.judges.vqa.protocol import PROTOCOLS as JUDGING
+
+    protocol = replace(JUDGING["vqa/1"], frames=min(count, 14))
+    frames = np.arange(count, dtype=np.uint8)[:, None, None, None] * np.ones((1, 8, 8, 3), np.uint8)
+    plain = view(frames, protocol)[:, 0, 0, 0]
+    mixed = view(frames, protocol, "shuffled", seed=seed)[:, 0, 0, 0]
+    assert sorted(plain) == sorted(mixed)
+    assert not (plain == mixed).any()
