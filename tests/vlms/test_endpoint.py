@@ -1,0 +1,238 @@
+"""A model behind an address, here a small server of our own on this machine."""
+
+import base64
+import io
+import json
+import math
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cosmolabe.core.vlm import Vlm
+from cosmolabe.nets.vlm_http import Asker
+from cosmolabe.vlms.endpoint import VLM, EndpointVlm, path_log_p
+
+FRAMES = np.random.default_rng(0).integers(0, 256, (2, 5, 7, 3), dtype=np.uint8)
+
+
+def completion(text, steps=None, **more):
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    if steps is not None:
+        choice["logprobs"] = {
+            "content": [
+                {
+                    "token": tokens[0][0],
+                    "logprob": tokens[0][1],
+                    "top_logprobs": [{"token": t, "logprob": p} for t, p in tokens],
+                }
+                for tokens in steps
+            ]
+        }
+    return {"model": "real-name-2026", "system_fingerprint": "fp_1", "choices": [choice], **more}
+
+
+class Server:
+    """Says what it is told to, in turn, and remembers what it was asked."""
+
+    def __init__(self):
+        self.say, self.asked = [], []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.asked.append((self.path, dict(self.headers), json.loads(body)))
+                status, said, *headers = outer.say[min(len(outer.asked), len(outer.say)) - 1]
+                raw = said if isinstance(said, bytes) else json.dumps(said).encode()
+                self.send_response(status)
+                for name, value in headers:
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(raw)))
+                self.end_headers()
+                self.wfile.write(raw)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+def vlm_at(server, **more):
+    waits = []
+    asker = Asker(f"{server.url}/chat/completions", sleep=waits.append, **more)
+    vlm = EndpointVlm(asker, "a-model", at_once=1)
+    return vlm, waits
+
+
+def test_frames_arrive_as_the_pixels_they_are_and_the_answer_comes_back(server):
+    server.say = [(200, completion(" left\n"))]
+    vlm = VLM.load(server.url, size="a-model")
+    assert isinstance(vlm, Vlm)
+    assert vlm.generate(vlm.see([FRAMES]), ["Where to?"]) == [" left\n"]
+    path, _, asked = server.asked[0]
+    assert path == "/v1/chat/completions"
+    assert asked["model"] == "a-model"
+    assert asked["temperature"] == 0
+    *pictures, words = asked["messages"][0]["content"]
+    assert words["text"] == "Where to?"
+    for picture, frame in zip(pictures, FRAMES, strict=True):
+        head, data = picture["image_url"]["url"].split(",")
+        assert head == "data:image/png;base64"
+        np.testing.assert_array_equal(
+            np.array(Image.open(io.BytesIO(base64.b64decode(data)))), frame
+        )
+    assert vlm.answered_by == {("real-name-2026", "fp_1"): 1}
+
+
+def test_what_was_answered_is_replayed_without_the_network(server, tmp_path):
+    server.say = [(200, completion("left"))]
+    vlm, _ = vlm_at(server, folder=tmp_path)
+    seen = vlm.see([FRAMES])
+    first = vlm.replies(seen, ["Where to?"])[0]
+    again = vlm.replies(seen, ["Where to?"])[0]
+    assert (first.text, first.kept) == ("left", False)
+    assert (again.text, again.kept) == ("left", True)
+    assert len(server.asked) == 1
+    away, _ = vlm_at(server, folder=tmp_path, replay=True)
+    known, new = away.replies(seen * 2, ["Where to?", "And now?"])
+    assert known.text == "left"
+    assert known.model == "real-name-2026"
+    assert new.status == "error"
+    assert "no answer" in new.why
+    assert len(server.asked) == 1
+
+
+def test_other_frames_words_or_models_are_other_questions(server, tmp_path):
+    server.say = [(200, completion("left"))]
+    vlm, _ = vlm_at(server, folder=tmp_path)
+    vlm.generate(vlm.see([FRAMES]), ["?"])
+    vlm.generate(vlm.see([FRAMES[::-1].copy()]), ["?"])
+    vlm.generate(vlm.see([FRAMES]), ["??"])
+    EndpointVlm(vlm.asker, "another").generate(vlm.see([FRAMES]), ["?"])
+    assert len(server.asked) == len(list(tmp_path.glob("*.json"))) == 4
+
+
+def test_what_may_pass_is_tried_again_later_each_time(server):
+    server.say = [(503, {}), (429, {}, ("Retry-After", "7")), (200, completion("left"))]
+    vlm, waits = vlm_at(server)
+    assert vlm.generate(vlm.see([FRAMES]), ["?"]) == ["left"]
+    assert waits == [1.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "why", "tries"),
+    [
+        (400, {"error": "no such model"}, "HTTP 400", 1),
+        (401, {}, "HTTP 401", 1),
+        (500, {}, "HTTP 500", 4),
+        (200, b"<html>", "not JSON", 4),
+        (200, {"surprise": 1}, "not a chat completion", 1),
+        (200, {"error": {"message": "busy"}}, "busy", 1),
+        (200, {"choices": []}, "not a chat completion", 1),
+        (302, b"", "HTTP 302", 1),
+    ],
+)
+def test_what_failed_is_a_status_with_a_reason_and_stops_nothing(server, status, said, why, tries):
+    server.say = [(status, said, ("Location", "http://127.0.0.1:1/"))]
+    vlm, _ = vlm_at(server)
+    (reply,) = vlm.replies(vlm.see([FRAMES]), ["?"])
+    assert reply.status == "error"
+    assert why in reply.why
+    assert len(server.asked) == tries
+    assert vlm.generate(vlm.see([FRAMES]), ["?"]) == [""]
+
+
+def test_a_failure_is_not_kept_as_an_answer(server, tmp_path):
+    server.say = [(400, {}), (200, completion("left"))]
+    vlm, _ = vlm_at(server, folder=tmp_path)
+    seen = vlm.see([FRAMES])
+    assert vlm.generate(seen, ["?"]) == [""]
+    assert vlm.generate(seen, ["?"]) == ["left"]
+
+
+def test_nobody_at_home_is_a_status():
+    asker = Asker("http://127.0.0.1:9/v1/chat/completions", tries=1, timeout=2.0)
+    vlm = EndpointVlm(asker, "m")
+    (reply,) = vlm.replies(vlm.see([FRAMES]), ["?"])
+    assert reply.status == "error"
+    assert "no answer" in reply.why
+
+
+def test_refused_and_empty_replies_say_so(server):
+    filtered = completion("")
+    filtered["choices"][0]["finish_reason"] = "content_filter"
+    server.say = [(200, filtered), (200, completion(None))]
+    vlm, _ = vlm_at(server)
+    found = vlm.replies(vlm.see([FRAMES, FRAMES]), ["?", "??"])
+    assert [reply.status for reply in found] == ["refused", "empty"]
+
+
+def test_the_key_goes_to_the_server_and_nowhere_else(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("COSMOLABE_API_KEY", "secret-of-mine")
+    server.say = [(200, completion("left"))]
+    vlm = VLM.load(server.url, size="m", folder=tmp_path)
+    vlm.generate(vlm.see([FRAMES]), ["?"])
+    assert server.asked[0][1]["Authorization"] == "Bearer secret-of-mine"
+    kept = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert "secret-of-mine" not in kept + repr(vlm.asker) + vlm.key
+
+
+def test_likelihood_is_read_off_the_alternatives(server):
+    steps = [[("Yes", math.log(0.6)), ("No", math.log(0.3)), (" yes", math.log(0.05))]]
+    server.say = [(200, completion("Yes", steps))]
+    vlm, _ = vlm_at(server)
+    (found,) = vlm.likelihood(vlm.see([FRAMES]), ["?"], [["yes", "no", "perhaps"]])
+    np.testing.assert_allclose(np.exp(found[:2]), [0.65, 0.3])
+    assert np.isnan(found[2])
+    assert server.asked[0][2]["logprobs"] is True
+
+
+def test_labels_with_a_common_beginning_are_told_apart_further_on():
+    steps = [
+        [("moving", math.log(0.5)), ("jump", math.log(0.25)), ("mov", math.log(0.1))],
+        [(" up", math.log(0.8)), (" down", math.log(0.2))],
+    ]
+    found = path_log_p(steps, ["moving up", "moving down", "jumping"])
+    np.testing.assert_allclose(np.exp(found), [0.4, 0.1, 0.25])  # 'mov' begins two labels
+
+
+def test_a_label_that_another_begins_with_counts_where_the_reply_ends_there():
+    steps = [[("no", math.log(0.7)), ("yes", math.log(0.3))]]
+    found = path_log_p(steps, ["no", "not sure", "yes"])
+    np.testing.assert_allclose(np.exp(found), [0.7, np.nan, 0.3])
+
+
+def test_a_server_without_log_p_is_refused_and_a_failed_question_is_nan(server):
+    server.say = [(200, completion("left"))]
+    vlm, _ = vlm_at(server)
+    with pytest.raises(ValueError, match="generated answers"):
+        vlm.likelihood(vlm.see([FRAMES]), ["?"], [["left", "right"]])
+    server.say = [(400, {})]
+    (found,) = vlm.likelihood(vlm.see([FRAMES]), ["??"], [["left", "right"]])
+    assert np.isnan(found).all()
+
+
+def test_it_does_not_train_and_says_what_it_needs():
+    vlm = VLM.load("http://127.0.0.1:9/v1", size="m")
+    with pytest.raises(ValueError, match="cannot be trained"):
+        vlm.loss(vlm.see([FRAMES]), ["?"], ["left"])
+    for given in ({}, {"source": "http://h/v1"}, {"source": "file:///etc", "size": "m"}):
+        with pytest.raises(ValueError, match="address"):
+            VLM.load(**given)
+    with pytest.raises(ValueError, match="no weights"):
+        VLM.load(random=True)
+    with pytest.raises(ValueError, match="uint8"):
+        vlm.see([FRAMES / 255])
