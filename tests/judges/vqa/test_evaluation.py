@@ -34,6 +34,9 @@ class Oracle:
     def see(self, clips):
         return [clip.tobytes() for clip in clips]
 
+    def loss(self, seen, prompts, answers):
+        raise NotImplementedError
+
     def likelihood(self, seen, prompts, labels):
         found = []
         for sight, prompt, mine in zip(seen, prompts, labels, strict=True):
