@@ -1,17 +1,22 @@
 """The bench over many videos, in this process, with a tiny eye."""
 
 import json
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from moving_squares import glance, random_heads, square
+from PIL import Image
 
 from cosmolabe.bench.physics import many
 from cosmolabe.core.record import read_json, read_readings
-from cosmolabe.data.video import find_inputs, write_video
+from cosmolabe.data.video import Limits, find_inputs, write_video
 from cosmolabe.judges.physics import Bundle, Physics
+from cosmolabe.judges.physics.inputs import about_input, content_hash
+from cosmolabe.report.page import write_report
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +172,52 @@ def test_the_worst_windows_are_kept_as_pictures(whole):
             last = float(held["first"]) + (len(held["frames"]) - 1) / float(held["fps"])
             assert float(held["first"]) <= row["worst_start"]
             assert last >= row["worst_end"] - 2 / 16
+
+
+def test_a_row_that_lacks_what_it_needs_is_judged_again(physics, made, whole, tmp_path):
+    inputs = find_inputs([made])
+    out = shutil.copytree(whole[0], tmp_path / "out")
+    rows = rows_of(out)
+    rows[0]["raw"] = None
+    del rows[1]["status"]
+    rows[2]["status"] = "fine"
+    (out / "clips.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    again = many.judge_many(inputs, out, many.Settings(), physics=physics)
+    assert repr(again) == repr(whole[1])
+    assert rows_of(out) == rows_of(whole[0])
+    assert read_json(out / "record.json")["config"]["kept_from_before"] == len(rows) - 3
+
+
+def test_a_name_that_is_no_text_stands_in_rows_tables_and_report(physics, made, tmp_path):
+    name = b"n\xff.npz"
+    (tmp_path / "v").mkdir()
+    shutil.copy(made / "a1.npz", os.fsencode(tmp_path / "v") + b"/" + name)
+    out = tmp_path / "out"
+    many.judge_many(find_inputs([tmp_path / "v"]), out, many.Settings(), physics=physics)
+    assert [row["input"] for row in rows_of(out)] == [os.fsdecode(name)]
+    write_report(out)
+    assert "n\\udcff.npz" in (out / "report.html").read_text(encoding="utf-8")
+    assert pq.read_table(out / "report.parquet")["id"].to_pylist()[-1] == "n\\udcff.npz"
+
+
+def test_what_has_no_end_is_not_hashed_to_it(tmp_path):
+    clock = Path("/proc/version")  # claims no bytes and has some
+    assert clock.stat().st_size == 0
+    (tmp_path / "empty").touch()
+    assert content_hash(clock, Limits()) == content_hash(tmp_path / "empty", Limits())
+    folder = tmp_path / "pictures"
+    (folder / "below").mkdir(parents=True)
+    Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(folder / "0.png")
+    first = content_hash(folder, Limits())
+    (folder / "notes.txt").write_text("read by nobody")
+    (folder / "below" / "0.png").write_bytes(b"another video")
+    assert content_hash(folder, Limits()) == first
+
+
+def test_what_a_table_does_not_know_is_no_group(tmp_path):
+    (tmp_path / "a.mp4").touch()
+    lines = '{"video": "a.mp4", "prompt": NaN, "group": 1e999, "model": true, "game": 3}'
+    (tmp_path / "t.jsonl").write_text(lines)
+    row = about_input(find_inputs([tmp_path / "t.jsonl"])[0])
+    assert {"prompt", "group"}.isdisjoint(row)
+    assert (row["model"], row["game"]) == ("", "3")

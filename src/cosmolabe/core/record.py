@@ -31,6 +31,11 @@ text) becomes JSON's own escape, and reads back as it was."""
 LIBRARIES = ("cosmolabe", "numpy", "numba", "torch", "gymnasium", "pyarrow", "scipy")
 
 
+def escaped(text: str) -> str:
+    """Text as every file can hold it; see `ESCAPED`."""
+    return text.encode("utf-8", ESCAPED).decode()
+
+
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that can move a number; absent ones are left out."""
     found = {"python": platform.python_version(), "machine": platform.machine()}

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from cosmolabe.core.record import write_json, written_whole
+from cosmolabe.core.record import ESCAPED, write_json, written_whole
 from cosmolabe.report import content, curves, gauge, limits, strips, tables, videos
 from cosmolabe.report.folder import read_run
 
@@ -83,7 +83,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 def write_page(path: Path, page: str) -> Path:
     """Whole or not at all."""
     with written_whole(path) as part:
-        part.write_text(page, encoding="utf-8")
+        part.write_text(page, encoding="utf-8", errors=ESCAPED)
     return path
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cosmolabe.core.record import written_whole
+from cosmolabe.core.record import escaped, written_whole
 from cosmolabe.report.folder import Row, Run, number, whole
 
 NUMBERS = ("value", "low", "high", "floor", "ceiling", "still", "constant_velocity")
@@ -52,7 +52,7 @@ def write_tables(run: Run, folder: Path) -> None:
 def _row(section: str, row: Row) -> Row:
     return (
         {"section": section}
-        | {name: None if row.get(name) is None else str(row[name]) for name in TEXTS}
+        | {name: None if row.get(name) is None else escaped(str(row[name])) for name in TEXTS}
         | {name: _count(row.get(name)) for name in COUNTS}
         | {name: number(row.get(name)) for name in NUMBERS}
     )

@@ -157,3 +157,51 @@ def test_names_always_differ(folder):
 def test_links_in_circles_are_not_followed(folder):
     os.symlink(folder, folder / "b" / "again")
     assert len(find_inputs([folder])) == 6
+
+
+def test_what_is_no_plain_file_in_a_folder_is_named_and_nothing_hangs(folder):
+    (folder / "loop_a.mp4").symlink_to("loop_b.mp4")
+    (folder / "loop_b.mp4").symlink_to("loop_a.mp4")
+    (folder / "gone.mp4").symlink_to("nowhere.mp4")
+    (folder / "gone.txt").symlink_to("nowhere.txt")
+    (folder / "round").symlink_to(".")
+    (folder / "dark.mp4").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.mp4")
+    why = {item.name: item.why for item in find_inputs([folder]) if item.why}
+    assert set(why) == {"loop_a.mp4", "loop_b.mp4", "gone.mp4", "dark.mp4", "pipe.mp4"}
+    assert "symbolic links" in why["loop_a.mp4"]
+    assert "leads nowhere" in why["gone.mp4"]
+    assert "not a plain file" in why["pipe.mp4"]
+    assert "not a plain file" in why["dark.mp4"]
+    for name, words in (("loop_a.mp4", "symbolic links"), ("pipe.mp4", "not a plain file")):
+        (item,) = find_inputs([folder / name])
+        assert words in item.why
+
+
+@pytest.mark.parametrize(
+    "path", ["n" * 5000, "n/" * 3000, "loop.mp4", "loop.mp4/x", " ", "-", "a.mp4\0", "/dev/tty"]
+)
+def test_a_row_with_an_impossible_path_costs_itself_alone(tmp_path, path):
+    (tmp_path / "loop.mp4").symlink_to("loop.mp4")
+    (tmp_path / "a.mp4").write_bytes(b"not read here")
+    for name in ("table.jsonl", "rollouts.jsonl"):
+        rows = [{"video": path, "id": "bad"}, {"video": "a.mp4"}]
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        bad, good = find_inputs([tmp_path / name] if name[0] == "t" else [tmp_path])
+        assert bad.name == "bad"
+        assert 0 < len(bad.why) < 1000
+        assert (good.path, good.why) == (tmp_path / "a.mp4", "")
+    if "\0" not in path and path.strip(" -"):
+        (item,) = find_inputs([tmp_path / path])
+        assert item.why
+
+
+def test_pictures_that_a_run_folder_keeps_for_its_report_are_no_videos(folder):
+    (folder / "out" / "media" / "physics").mkdir(parents=True)
+    (folder / "out" / "media" / "physics" / "00.npz").write_bytes(b"not read here")
+    (folder / "media").mkdir()
+    (folder / "media" / "mine.mp4").write_bytes(b"not read here")
+    assert "out/media/physics/00.npz" in names(folder)
+    (folder / "out" / "readings.json").write_text("[]")
+    assert "out/media/physics/00.npz" not in names(folder)
+    assert "media/mine.mp4" in names(folder)

@@ -23,6 +23,7 @@ from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import (
     ESCAPED,
     Record,
+    escaped,
     plain,
     read_json,
     write_json,
@@ -36,6 +37,7 @@ from cosmolabe.judges.physics.inputs import digest_of, score_inputs, stamp
 
 SCHEMA = 1
 ROWS, STATE, TABLE, MEDIA = "clips.jsonl", "physics.json", "clips.parquet", "media/physics"
+STATUSES = ("scored", "abstained", "failed")
 CHUNK = 8
 """Videos in one job of a worker: what a killed run may have to do again, at most, per worker."""
 SHOWN, SHOWN_SIDE, AROUND = 6, 176, 0.5
@@ -175,6 +177,8 @@ def _resume(out: Path, judge: Physics) -> dict[str, dict[str, Any]]:
             if row is None:
                 break
             whole += len(line)
+            if not _is_sound(row):
+                continue
             done[row["input"]] = {name: row.get(name) for name in ("bytes", "changed", "path")}
     with path.open("r+b") as file:
         file.truncate(whole)
@@ -190,6 +194,13 @@ def _row_of(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return row if isinstance(row, dict) and isinstance(row.get("input"), str) else None
+
+
+def _is_sound(row: Mapping[str, Any]) -> bool:
+    """A row that has what the rest is made of; any other is judged again, and the last counts."""
+    needed = ("value", "raw", "seconds") if row.get("status") == "scored" else ()
+    known = row.get("status") in STATUSES and isinstance(row.get("why"), str)
+    return known and all(isinstance(row.get(name), (int, float)) for name in needed)
 
 
 def _is_done(item: Input, done: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -229,7 +240,7 @@ def _finish(
     readings = readings_of(light, judge.protocol, data)
     write_readings(out / "readings.json", readings)
     _show_worst(inputs, out, judge, settings.limits, light, shown)
-    counts = dict.fromkeys(("scored", "abstained", "failed"), 0)
+    counts = dict.fromkeys(STATUSES, 0)
     for row in light:
         counts[row["status"]] += 1
     config = {
@@ -267,12 +278,9 @@ def write_table(rows: Path, path: Path) -> None:
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat = {name: row.get(name) for name in COLUMNS.names}
     flat["facts"] = json.dumps(row.get("facts") or {})
-    return {name: _whole_text(value) for name, value in flat.items()}
-
-
-def _whole_text(value: Any) -> Any:  # noqa: ANN401 - any value of a row
-    """Half of a character has no place in Parquet."""
-    return value.encode("utf-8", ESCAPED).decode() if isinstance(value, str) else value
+    return {
+        name: escaped(value) if isinstance(value, str) else value for name, value in flat.items()
+    }
 
 
 def _show_worst(
@@ -324,7 +332,7 @@ def keep_window(
         path,
         frames=frames,
         fps=np.float64(fps),
-        input=np.array(name.encode("utf-8", ESCAPED).decode()),
+        input=np.array(escaped(name)),
         start=np.float64(window[0]),
         end=np.float64(window[1]),
         first=np.float64(first),

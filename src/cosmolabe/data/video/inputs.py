@@ -2,12 +2,13 @@
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cosmolabe.data.tables import read_rows
+from cosmolabe.data.tables import read_rows, said
 from cosmolabe.data.video.clips import STDIN
 from cosmolabe.data.video.stills import SUFFIXES as PICTURES
 from cosmolabe.data.video.stills import moves, natural
@@ -20,6 +21,8 @@ VIDEOS = (
 """What is taken from a folder; a file named by itself may have any name."""
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
 INDEX = "rollouts.jsonl"
+RUN, MEDIA = "readings.json", "media"
+"""What a run folder holds, and where it keeps pictures."""
 COLUMNS = ("video", "path", "video_path", "videopath", "file", "filename", "file_name", "clip")
 """Columns of a table that may name the file, in this order."""
 IDS = ("id", "name", "video_id", "clip_id")
@@ -36,6 +39,10 @@ class Input:
     """What the table says of it."""
     why: str = ""
     """Says why it cannot be opened; empty where it may be tried."""
+    folder: Path | None = None
+    """The table's folder, from which the paths in its row count."""
+    closed: bool = False
+    """Whether no path of the row may lead out of that folder."""
 
     @property
     def fps(self) -> float | None:
@@ -59,19 +66,20 @@ def find_inputs(paths: Iterable[Path | str]) -> list[Input]:
         found.extend(_of(str(path)))
     if not found:
         raise ValueError("no inputs: give videos, folders, patterns or tables")
-    return _told_apart(found)
+    return told_apart(found)
 
 
 def _of(text: str) -> list[Input]:
     path = Path(text)
     if text == STDIN:
         return [Input("stdin", path)]
-    if path.is_dir():
+    kind, why = what_is(path)
+    if kind == FOLDER:
         return _of_folder(path)
-    if path.suffix.lower() in TABLES and path.is_file():
+    if path.suffix.lower() in TABLES and kind == FILE:
         return list(_of_table(path))
-    if os.path.lexists(path):
-        return [Input(text, path)]
+    if kind or os.path.lexists(path):
+        return [Input(text, path, why=f"{text} {why}" if why else "")]
     if glob.has_magic(text):
         matches = sorted(glob.glob(text, recursive=True), key=natural)
         if not matches:
@@ -79,11 +87,31 @@ def _of(text: str) -> list[Input]:
         return [item for match in matches for item in _of(match)]
     if "://" in text:
         return [Input(text, path, why=f"{text} is an address; download it and give the file")]
-    return [Input(text, path, why=f"no file {text}")]
+    return [Input(text, path, why=f"no file {text}" if why == ABSENT else f"{text[:200]} {why}")]
+
+
+FILE, FOLDER, OTHER, ABSENT = "file", "folder", "other", "is not there"
+
+
+def what_is(path: Path) -> tuple[str, str]:
+    """`file`, `folder`, `other` or "" where it cannot be told, and why it cannot be read."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return "", "is a link that leads nowhere" if os.path.islink(path) else ABSENT
+    except OSError as error:  # a loop of links, a name too long, no right to look
+        return "", f"cannot be read ({error.strerror})"
+    except ValueError as error:
+        return "", f"is no path ({error})"
+    if stat.S_ISDIR(mode):
+        return FOLDER, ""
+    if stat.S_ISREG(mode):
+        return FILE, ""
+    return OTHER, "is not a plain file; put the file itself there"
 
 
 def _of_folder(folder: Path) -> list[Input]:
-    if (folder / INDEX).is_file():
+    if what_is(folder / INDEX)[0] == FILE:
         return list(_of_table(folder / INDEX, inside=folder))
     found = list(_below(folder, folder))
     if not found:
@@ -92,7 +120,11 @@ def _of_folder(folder: Path) -> list[Input]:
 
 
 def _below(folder: Path, top: Path) -> Iterator[Input]:
-    """Videos of a folder and of those in it; one that holds pictures only is itself a video."""
+    """Videos of a folder and of those in it; one that holds pictures only is itself a video.
+
+    What has the name of a video and is no plain file (a broken link, a pipe) is named, not opened;
+    the pictures that a run folder keeps for its report are nobody's videos.
+    """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: natural(entry.name))
     except OSError as error:
@@ -100,18 +132,31 @@ def _below(folder: Path, top: Path) -> Iterator[Input]:
         yield Input(name, folder, why=f"{folder} cannot be read ({error.strerror})")
         return
     entries = [entry for entry in entries if not entry.name.startswith(".")]
-    files = [Path(entry.path) for entry in entries if entry.is_file()]
-    pictures = [file for file in files if file.suffix.lower() in PICTURES and not moves(file)]
-    videos = [file for file in files if file.suffix.lower() in VIDEOS and file not in set(pictures)]
+    told = {Path(entry.path): what_is(Path(entry.path)) for entry in entries}
+    files = {path: why for path, (kind, why) in told.items() if kind != FOLDER}
+    pictures = {
+        path for path, why in files.items()
+        if not why and path.suffix.lower() in PICTURES and not moves(path)
+    }  # fmt: skip
+    videos = [path for path in files if path.suffix.lower() in VIDEOS and path not in pictures]
     if not videos and len(pictures) > (folder != top):  # one picture in some folder is no video
         name = str(folder.relative_to(top)) if folder != top else folder.name or str(folder)
         yield Input(name, folder)
     else:
         for path in videos:
-            yield Input(str(path.relative_to(top)), path)
+            why = f"{path} {files[path]}" if files[path] else ""
+            yield Input(str(path.relative_to(top)), path, why=why)
+    ours = any(entry.name == RUN for entry in entries)
     for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
+        if _is_own_folder(entry) and not (ours and entry.name == MEDIA):
             yield from _below(Path(entry.path), top)
+
+
+def _is_own_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
 
 
 def _of_table(table: Path, inside: Path | None = None) -> Iterator[Input]:
@@ -128,7 +173,9 @@ def _of_row(
 ) -> Input:
     if why:
         return Input(where, folder, why=f"{where}: {why}")
-    column = next((name for name in COLUMNS if isinstance(row.get(name), str) and row[name]), None)
+    column = next(
+        (name for name in COLUMNS if isinstance(row.get(name), str) and row[name].strip()), None
+    )
     name = next(
         (str(row[n]) for n in IDS if isinstance(row.get(n), (str, int)) and row[n] != ""), ""
     )
@@ -136,20 +183,36 @@ def _of_row(
         have = f"no path in {list(COLUMNS)}; the row has {sorted(map(str, row))[:20]}"
         return Input(name or where, folder, row, f"{where}: {have}")
     text = row[column].strip()
-    path = folder / text
-    name = name or text
+    path, reason = located(text, folder, inside is not None)
+    why = f"{where}: {reason}" if reason else ""
+    return Input(name or text, path, row, why, folder, inside is not None)
+
+
+def located(text: str, folder: Path, closed: bool) -> tuple[Path, str]:
+    """The file or folder that a row of a table in `folder` names, and why it cannot be opened.
+
+    `closed`: it may not lie outside the folder.
+    """
+    path, name = folder / text, said(text)
     if "://" in text:
-        return Input(name, path, row, f"{where}: {text} is an address; download it first")
+        return path, f"{name} is an address; download it first"
     if "\0" in text:
-        return Input(name, folder, row, f"{where}: a path with a zero byte")
-    if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
-        return Input(name, path, row, f"{where}: {text} lies outside the folder")
-    if not path.exists():
-        return Input(name, path, row, f"{where}: no file {text} in {folder}")
-    return Input(name, path, row)
+        return folder, "a path with a zero byte"
+    if closed and not is_inside(path, folder):
+        return path, f"{name} lies outside the folder"
+    kind, why = what_is(path)
+    if not kind and why == ABSENT:
+        return path, f"no file {name} in {folder}"
+    return path, f"{name} {why}" if why else ""
 
 
-def _told_apart(found: list[Input]) -> list[Input]:
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, all links followed, lies in the folder; a loop of links lies nowhere."""
+    real = os.path.realpath(path)
+    return Path(real).is_relative_to(os.path.realpath(folder))
+
+
+def told_apart(found: list[Input]) -> list[Input]:
     """Names that stand twice get the path, then a number."""
     taken: dict[str, int] = {}
     result = []
@@ -161,5 +224,5 @@ def _told_apart(found: list[Input]) -> list[Input]:
             taken[item.name] += 1
             name = f"{item.name}#{taken[item.name]}"
         taken.setdefault(name, 1)
-        result.append(Input(name, item.path, item.row, item.why))
+        result.append(replace(item, name=name))
     return result

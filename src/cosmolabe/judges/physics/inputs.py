@@ -1,5 +1,6 @@
 """Videos in, rows out, as each is finished; a bad file costs its own row and nothing else."""
 
+import math
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from cosmolabe.core.errors import in_words
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain
 from cosmolabe.data.video import Input, Limits, Worker
+from cosmolabe.data.video.stills import in_order
 from cosmolabe.judges.physics.bundle import Bundle
 from cosmolabe.judges.physics.protocol import PhysicsProtocol
 from cosmolabe.judges.physics.scoring import Verdict, judge_watched, row_of
@@ -168,7 +170,8 @@ def about_input(item: Input) -> dict[str, Any]:
     row: dict[str, Any] = {"input": item.name, "path": str(item.path)}
     for name in KEPT_TEXTS:
         value = (item.row or {}).get(name)
-        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        known = isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+        if known and not isinstance(value, bool):
             row[name] = str(value)
     row["model"] = row.get("model") or row.get("generator", "")
     return row | stamp(Path(item.path))
@@ -197,9 +200,11 @@ def content_hash(path: Path, limits: Limits) -> str:
     for one in files:
         if one != path:
             found.update(f"\n{one.relative_to(path)}\n".encode("utf-8", "surrogateescape"))
+        left = one.stat().st_size  # what grows without end, or claims 0 and waits, is not read on
         with one.open("rb") as file:
-            while piece := file.read(PIECE):
+            while left > 0 and (piece := file.read(min(left, PIECE))):
                 found.update(piece)
+                left -= len(piece)
     return found.hexdigest()
 
 
@@ -224,4 +229,8 @@ def told(error: BaseException) -> str:
 
 
 def _files(path: Path) -> list[Path]:
-    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    """The file, or the pictures of a folder: what is read of it and nothing else."""
+    try:
+        return in_order(path) if path.is_dir() else [path]
+    except (OSError, ValueError):
+        return []

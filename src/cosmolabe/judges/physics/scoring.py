@@ -91,6 +91,9 @@ def judge_watched(seen: Watched, bundle: Bundle, protocol: PhysicsProtocol) -> V
         )
     low, high = (float(end) for end in bundle.fitted.interval(members[None])[:, 0])
     raw = float(members.mean())
+    if not math.isfinite(raw):
+        whose = "the eye's features" if not np.isfinite(seen.features).all() else "the heads"
+        raise ValueError(f"{whose} gave something that is no finite number; no score")
     worst = max(curve, key=lambda window: window[2], default=(NAN, NAN, NAN))
     return Verdict(
         "scored",
