@@ -19,6 +19,8 @@ from cosmolabe.nets.head_recipe import HeadRecipe
 
 SCHEMA = 1
 CONFIG, TENSORS = "head.json", "head.safetensors"
+SMALL = 1 << 22
+"""Numbers for which room is made, whatever lies in the file."""
 CHUNK = 16
 """Clips scored in one go, padded to so many, so that company and order change nothing."""
 
@@ -101,10 +103,11 @@ class FittedHead:
         if wrong or not 0 < content["width"] <= 1 << 16:
             raise ValueError(f"{folder / CONFIG}: missing or ill-typed entries {wrong or 'width'}")
         recipe = recipe_from(content["recipe"], folder / CONFIG)
+        tensors = read_tensors(folder / TENSORS)
+        _refuse_more_than_lies_there(folder / CONFIG, recipe, content["width"], tensors)
         with torch.random.fork_rng(devices=[]):  # a start that is overwritten; nobody's dice move
             heads = [build_head(content["width"], recipe) for _ in range(recipe.members)]
         fitted = cls(heads, recipe, versions=content["versions"], **{k: content[k] for k in kinds})
-        tensors = read_tensors(folder / TENSORS)
         check_tensors(folder / TENSORS, tensors, fitted._tensors())
         for number, head in enumerate(heads):
             mine = f"{number}."
@@ -140,6 +143,24 @@ class FittedHead:
         places = [place for place, _, _ in group]
         for number, head in enumerate(self.heads):
             out[places, number] = head.score(rows, mask)[: len(group)].double().numpy()
+
+
+def _refuse_more_than_lies_there(
+    path: Path, recipe: HeadRecipe, width: int, tensors: Mapping[str, np.ndarray]
+) -> None:
+    """A config must not make room for heads that its tensors do not fill."""
+    held = sum(tensor.size for tensor in tensors.values())
+    most = max(held, SMALL)
+    wanted = most + 1
+    if max(recipe.hidden, recipe.members) <= most:
+        with torch.device("meta"):  # shapes alone, no memory
+            one = build_head(width, recipe)
+        wanted = sum(value.numel() for value in one.state_dict().values()) * recipe.members
+    if wanted > most:
+        raise ValueError(
+            f"{path}: {recipe.members} heads of {recipe.hidden} hidden features on {width} need "
+            f"more numbers than the {held} that lie beside it; fetch the head again"
+        )
 
 
 def recipe_from(content: Mapping[str, Any], path: Path) -> HeadRecipe:

@@ -1,11 +1,15 @@
+import hashlib
 import json
 
 import numpy as np
 import pytest
-from moving_squares import random_heads, square
+from moving_squares import glance, random_heads, square
 
+from cosmolabe.core import parts
 from cosmolabe.judges.physics import Bundle, Physics, bundled, learn, load_bundle, save_bundle
 from cosmolabe.judges.physics.familiar import Familiar
+from cosmolabe.nets import released_head
+from cosmolabe.nets.checkpoints import read_tensors, write_tensors
 
 
 @pytest.fixture
@@ -54,6 +58,12 @@ def test_a_file_that_is_gone_is_refused(folder):
         ({"encoder": "glance"}, "encoder"),
         ({"protocol": "physics/9"}, "no protocol"),
         ({"choices": []}, "choices"),
+        ({"choices": {"quantile": "0.9"}}, "a number"),
+        ({"choices": {"quantile": True}}, "a number"),
+        ({"choices": {"quantile": None}}, "a number"),
+        ({"choices": {"motion_floor": {}}}, "a number"),
+        ({"choices": {"unlike": "no"}}, "true or false"),
+        ({"choices": {"quantile": 2.0}}, "0..1"),
     ],
 )
 def test_a_recipe_that_does_not_fit_is_refused(folder, change, words):
@@ -61,7 +71,67 @@ def test_a_recipe_that_does_not_fit_is_refused(folder, change, words):
     recipe = json.loads((path / "recipe.json").read_text())
     (path / "recipe.json").write_text(json.dumps(recipe | change))
     with pytest.raises(ValueError, match=words):
-        load_bundle(path)
+        Physics.of(glance(), load_bundle(path))
+
+
+def vouched(path):
+    """The recipe says that all files are as they should be."""
+    recipe = json.loads((path / "recipe.json").read_text())
+    recipe["sha256"] = {
+        name: hashlib.sha256((path / name).read_bytes()).hexdigest() for name in recipe["sha256"]
+    }
+    (path / "recipe.json").write_text(json.dumps(recipe))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("members", 10**9), ("members", 10**6), ("hidden", 10**12), ("hidden", 10**25)],
+)
+def test_a_config_cannot_make_room_for_what_does_not_lie_there(folder, entry, value):
+    path, _ = folder
+    config = json.loads((path / "head.json").read_text())
+    config["recipe"][entry] = value
+    (path / "head.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="more numbers than"):
+        load_bundle(vouched(path))
+
+
+@pytest.mark.parametrize("shape", ["narrow", "flat", "scalar"])
+def test_what_is_familiar_must_fit_the_heads(folder, shape):
+    path, _ = folder
+    tensors = read_tensors(path / "familiar.safetensors")
+    if shape == "narrow":
+        tensors = {
+            name: value[..., :5] if name.split(".")[1] in ("mean", "scale", "directions") else value
+            for name, value in tensors.items()
+        }
+    elif shape == "flat":
+        tensors["familiar.mean"] = tensors["familiar.mean"][None]
+    else:
+        tensors["familiar.spread"] = np.array(tensors["familiar.spread"][0])
+    write_tensors(path / "familiar.safetensors", tensors)
+    with pytest.raises(ValueError, match=r"columns|fit together"):
+        load_bundle(vouched(path))
+
+
+def test_heads_whose_numbers_run_over_give_no_score(folder, eye):
+    path, _ = folder
+    tensors = read_tensors(path / "head.safetensors")
+    huge = {k: v * np.float32(1e30) if "weight" in k else v for k, v in tensors.items()}
+    write_tensors(path / "head.safetensors", huge)
+    physics = Physics.of(eye, load_bundle(vouched(path)), choices={"unlike": False})
+    with pytest.raises(ValueError, match="no finite number"):
+        physics.judge_frames(square(48), 16.0)
+
+
+def test_the_released_head_gets_the_eye_that_it_was_trained_with(monkeypatch):
+    monkeypatch.setattr(released_head, "load_released", lambda: random_heads(glance(), members=1))
+    bundle = load_bundle("phyprobe")
+    sizes = parts.load("encoders", bundle.encoder).shapes
+    assert sizes[bundle.size] == (480, released_head.WIDTH)
+    protocol = bundle.bound("", "key", 448)
+    assert protocol.canvas.size == sizes[bundle.size][0]
 
 
 def test_choices_that_no_protocol_has_are_not_written(eye, tmp_path):

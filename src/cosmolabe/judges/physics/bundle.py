@@ -137,12 +137,19 @@ def _read(folder: Path) -> Bundle:
             "the recipe was written for (sha256 differs); fetch the head again"
         )
     tensors = read_tensors(folder / FAMILIAR) if FAMILIAR in found else {}
+    fitted, familiar = FittedHead.load(folder), of_tensors(tensors)
+    columns = 2 * fitted.width  # mean and spread of each feature, as `scoring.pooled` has them
+    if familiar is not None and len(familiar.mean) != columns:
+        raise ValueError(
+            f"{folder / FAMILIAR}: knows clips of {len(familiar.mean)} columns; {fitted.width} "
+            f"features give {columns}"
+        )
     return Bundle(
         name=content["name"],
-        fitted=FittedHead.load(folder),
+        fitted=fitted,
         encoder=content["encoder"]["name"],
         size=str(content["encoder"].get("size") or ""),
-        familiar=of_tensors(tensors),
+        familiar=familiar,
         protocol=_protocol(content["protocol"]).name,
         choices=content["choices"],
         about=content["about"],
@@ -157,7 +164,7 @@ def _released() -> Bundle:
         name=RELEASED,
         fitted=load_released(),
         encoder="pe_core",
-        size="G14-448",
+        size="phyprobe-1",  # 480 pixels, not normalised: what the head was trained on
         protocol="physics/phyprobe-1",
         about={"licence": "MIT", "source": "PyPI phyprobe 0.1.0"},
     )
@@ -201,11 +208,16 @@ def _protocol(name: str) -> PhysicsProtocol:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    return {
-        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in FILES
-        if (folder / name).is_file()
-    }
+    return {name: _sha256(folder / name) for name in FILES if (folder / name).is_file()}
+
+
+def _sha256(path: Path) -> str:
+    from cosmolabe.nets.checkpoints import LARGEST
+
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"{path}: {path.stat().st_size} bytes; more than {LARGEST} are not read")
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _differing(found: Mapping[str, str], told: Any) -> set[str]:  # noqa: ANN401 - any JSON

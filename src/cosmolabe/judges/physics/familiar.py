@@ -95,6 +95,8 @@ def of_tensors(tensors: dict[str, Any]) -> Familiar | None:
     mean, scale, directions, spread, numbers = (
         np.asarray(tensors[f"familiar.{name}"], np.float64) for name in names
     )
+    if mean.ndim != 1 or spread.ndim != 1:
+        raise ValueError("what is familiar does not fit together; is the file whole?")
     fits = directions.shape == (len(spread), len(mean)) and scale.shape == mean.shape
     positive = all((array > 0).all() for array in (scale, spread, numbers))
     if not fits or numbers.shape != (2,) or not positive:

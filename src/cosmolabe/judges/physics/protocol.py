@@ -4,6 +4,7 @@ docs/judges/physics.md says why each choice differs. A protocol names the eye an
 made for only once they are loaded (`bound`), so its fingerprint changes with either.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,6 +68,12 @@ class PhysicsProtocol:
             raise ValueError(
                 f"a head may choose {sorted(known)}; this one chooses {sorted(choices)}"
             )
+        for name, value in choices.items():
+            kind = type(getattr(PhysicsProtocol, name))  # of its default
+            fits = type(value) is bool if kind is bool else type(value) in (int, float)
+            if not fits or not math.isfinite(value):
+                wanted = "true or false" if kind is bool else "a number"
+                raise ValueError(f"'{name}' is {wanted}; the head chooses {str(value)[:60]!r}")
         canvas = (
             self.canvas if self.canvas.resize == "released" else replace(self.canvas, size=side)
         )
