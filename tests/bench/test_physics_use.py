@@ -6,7 +6,10 @@ import io
 import json
 import math
 import socket
+import struct
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moving_squares import glance, random_heads, square
 
+from cosmolabe.bench.physics import serving
 from cosmolabe.bench.physics.best_of import best_of, gain
 from cosmolabe.bench.physics.drift import DatedRun, change_of, drift, read_run
 from cosmolabe.bench.physics.reward import Reward, on_grid
@@ -206,6 +210,13 @@ def test_the_server_says_which_judge_it_is(physics, server):
         (400, "/score", packed(frames=np.zeros((4, 8, 8, 3), np.float32), fps=1.0), NPZ, "uint8"),
         (400, "/score", packed(frames=np.zeros((4, 8, 8, 3), np.uint8), fps=-1.0), NPZ, "fps"),
         (400, "/score", packed(frames=np.zeros((4, 8, 8, 3), np.uint8)), NPZ, "fps"),
+        (400, "/score", packed(frames=np.zeros((4, 8, 8, 3), np.uint8), fps=[1, 2]), NPZ, "one"),
+        (400, "/score", packed(frames=np.zeros((4, 8, 8, 3), np.uint8), fps=1e-300), NPZ, "in all"),
+        (400, "/score", packed(frames=np.zeros((8, 8, 8, 3), np.uint8), fps=1e-6), NPZ, "in all"),
+        (400, "/gradient", packed(frames=np.zeros((8, 8, 8, 3), np.uint8), fps=1e-6), NPZ, "all"),
+        (400, "/score", packed(frames=np.zeros((9999, 1, 1, 1, 3), np.uint8), fps=16), NPZ, "all"),
+        (400, "/gradient", packed(frames=np.zeros((90, 32, 32, 3), np.uint8), fps=1), NPZ, "pass"),
+        (404, "/../../etc/passwd", b"", NPZ, "have GET /health"),
         (400, "/score", b"{", JSON, "JSON"),
         (400, "/score", b"[" * 100_000, JSON, "JSON"),
         (400, "/score", b'{"shape": [1, 2, 2, 2, 3], "frames": "!"}', JSON, "base64"),
@@ -245,6 +256,50 @@ def test_a_body_without_a_length_and_one_cut_short_are_refused(server):
             line.sendall(sent)
             line.shutdown(socket.SHUT_WR)
             assert line.recv(4096).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_a_body_that_comes_too_slowly_gives_its_place_back(server, monkeypatch):
+    monkeypatch.setattr(serving, "PER_BODY", 0.2)
+    with socket.create_connection(("127.0.0.1", server.server_port), 30) as line:
+        line.sendall(
+            b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-npz\r\n"
+            b"Content-Length: 500\r\n\r\n"
+        )
+        for _ in range(3):
+            line.sendall(b"a")
+            time.sleep(0.15)
+        assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
+    assert ask(server, "GET", "/health")[0] == 200
+
+
+def test_a_client_that_goes_away_leaves_no_traceback(server, capsys):
+    for _ in range(3):
+        line = socket.create_connection(("127.0.0.1", server.server_port), 30)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.close()  # with a reset
+    time.sleep(0.2)
+    assert ask(server, "GET", "/health")[0] == 200
+    assert capsys.readouterr().err == ""
+
+
+def test_requests_at_once_do_not_mix(physics, server):
+    videos = [square(20, size=32, seed=n) for n in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        told = list(
+            pool.map(
+                lambda v: ask(server, "POST", "/score", packed(frames=v, fps=16.0), NPZ), videos
+            )
+        )
+    for video, (status, body) in zip(videos, told, strict=True):
+        assert status == 200
+        assert json.loads(body)["rows"][0]["raw"] == physics.judge_frames(video, 16.0).raw
+
+
+def test_a_rate_near_zero_is_refused_in_memory_too(physics):
+    with pytest.raises(ValueError, match="last more than"):
+        physics.judge_frames(square(8), 1e-6)
+    with pytest.raises(ValueError, match="last more than"):
+        Reward(physics)(as_pixels(square(8, size=32))[None], 1e-6)
 
 
 def test_a_page_under_another_name_is_not_answered(server):

@@ -264,3 +264,69 @@ def test_a_run_killed_at_random_goes_on_without_doing_anything_twice(head, tmp_p
     assert read_json(out / "readings.json") == read_json(whole / "readings.json")
     named = [row["input"] for row in rows_of(out) if row["status"] == "failed"]
     assert named == [f"{n:04d}.mp4" for n in range(9, 40, 10)]
+
+
+def test_a_store_is_told_what_would_make_videos_of_it(tmp_path, capsys):
+    store = tmp_path / "store"
+    assert main.run(["collect", "pong", "--out", str(store), "-n", "2", "--split", "test"]) == 0
+    capsys.readouterr()
+    for words in (("judge", "--judges", "physics"), ("physics", "best-of")):
+        code, told = run(capsys, *words, store, "--out", tmp_path / "out")
+        assert code == 2
+        assert "--model" in told["error"]
+        assert "--as video" in told["error"]
+        assert not (tmp_path / "out").exists()
+
+
+def test_runs_of_the_physics_judge_alone_are_compared(head, tmp_path, capsys):
+    videos = make_videos(tmp_path / "videos", 6, 0)
+    words = ("judge", "--judges", "physics", videos, "--no-report", "--out")
+    for name in ("one", "two"):
+        assert run(capsys, *words, tmp_path / name, "--head", head)[0] == 0
+    rows = [
+        row | {"raw": row["raw"] + 0.3 + n / 100} for n, row in enumerate(rows_of(tmp_path / "two"))
+    ]
+    (tmp_path / "two" / "clips.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pair = (tmp_path / "one", tmp_path / "two")
+    code, told = run(capsys, "compare", *pair, "--gate", "-o", tmp_path / "change")
+    raw = next(row for row in told["rows"] if row["metric"] == "violation_raw")
+    assert raw["difference"] == pytest.approx(0.325)
+    assert raw["low"] <= raw["difference"] <= raw["high"]
+    assert (code, told["of"]) == (int(bool(told["regressed"])), "videos")
+    page = (tmp_path / "change" / "comparison.html").read_text()
+    assert "Videos that changed most" in page
+    assert run(capsys, *words, tmp_path / "other", "--head", "untrained")[0] == 0
+    code, told = run(capsys, "compare", tmp_path / "one", tmp_path / "other")
+    assert code == 2
+    assert "different protocols, eyes or heads" in told["error"]
+
+
+def test_true_videos_of_a_table_are_judged_once_each_wherever_they_lie(head, tmp_path, capsys):
+    videos = make_videos(tmp_path / "elsewhere", 3, 0)
+    (tmp_path / "lists").mkdir()
+    table = tmp_path / "lists" / "list.jsonl"
+    lines = [{"video": str(videos / f"000{n}.mp4"), "id": f"{n}", "model": "m",
+              "true_video": str(videos / "0002.mp4")} for n in range(2)]  # fmt: skip
+    lines += [{"path": str(videos / "0000.mp4"), "id": "0 (true)", "true_video": "a\0"}]
+    table.write_text("\n".join(map(json.dumps, lines)))
+    words = ("judge", "--judges", "physics", table, "--head", head, "--no-report")
+    code, told = run(capsys, *words, "--out", tmp_path / "out")
+    assert code == 0, told
+    rows = {row["input"]: row for row in rows_of(tmp_path / "out")}
+    assert len(rows) == 5
+    true = [row for row in rows.values() if row.get("role") == "true"]
+    assert [row["status"] for row in true] == ["scored", "failed"]
+    assert "zero byte" in true[1]["why"]
+
+
+def test_a_name_cannot_steer_the_terminal(head, tmp_path, capsys):
+    videos = make_videos(tmp_path / "videos", 1, 0)
+    (videos / "0000.mp4").rename(videos / "a\x1b[31m\u202e\n\r.mp4")
+    (videos / "b\x1b]0;x\x07.mp4").touch()
+    words = ["judge", "--judges", "physics", str(videos), "--head", str(head), "--no-report"]
+    assert main.run([*words, "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert set("\x1b\x07\r\u202e").isdisjoint(told)
+    assert "a\\x1b[31m\\u202e\\n\\r.mp4" in told
+    assert main.run(["report", str(tmp_path / "no\x1b[31m")]) == 2
+    assert "\x1b" not in capsys.readouterr().err

@@ -1,6 +1,6 @@
 """What became better and what became worse between two runs, per game, horizon and episode."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ class Comparison:
     """{game, metric, horizon, before, after, difference}: every other reading in both runs."""
     notes: list[str]
     margin: float
+    of: str = "windows"
+    """What was paired: windows of episodes, or videos."""
     schema: int = 1
 
 
@@ -55,10 +57,10 @@ def compare(
     rows = []
     for game, table in tables.items():
         notes += table.notes
-        rows += [_row(game, name, [table], seed) for name in table.before]
+        rows += [row_of(game, name, [table], seed) for name in table.before]
     if len(tables) > 1:
-        rows.append(_row(ALL, "final", list(tables.values()), seed))
-    rows = _with_verdicts(rows, margin)
+        rows.append(row_of(ALL, "final", list(tables.values()), seed))
+    rows = verdicts(rows, margin)
     episodes = [row for game, table in tables.items() for row in _episodes(game, table)]
     others, unlike = _other_readings(a, b, pairs)
     return Comparison(rows, episodes, others, [*notes, *unlike], margin)
@@ -103,12 +105,13 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class _Table:
-    """Paired scores of one game: measure to one number per window."""
+class Paired:
+    """Paired scores of one game: measure to one number per window, or per video."""
 
     before: dict[tuple[str, int | None], np.ndarray]
     after: dict[tuple[str, int | None], np.ndarray]
     episodes: np.ndarray
+    """What belongs together and is drawn together."""
     notes: list[str]
 
 
@@ -151,7 +154,7 @@ def _refuse_unlike(a: Reading, b: Reading) -> None:
         )
 
 
-def _table(game: str, a: dict[str, dict], b: dict[str, dict]) -> _Table:
+def _table(game: str, a: dict[str, dict], b: dict[str, dict]) -> Paired:
     ids = [key for key in a if key in b and _is_scored(a[key]) and _is_scored(b[key])]
     if not ids:
         raise ValueError(f"{game}: no window was scored in both runs; see their clips.jsonl")
@@ -170,15 +173,15 @@ def _table(game: str, a: dict[str, dict], b: dict[str, dict]) -> _Table:
         broken = sum(rows[key]["status"] == "invalid" for key in ids)
         if broken:
             notes.append(f"{game}: {broken} window(s) invalid {word}, scored 0")
-    return _Table(sides[0], sides[1], np.array([a[key]["episode"] for key in ids]), notes)
+    return Paired(sides[0], sides[1], np.array([a[key]["episode"] for key in ids]), notes)
 
 
 def _is_scored(row: dict) -> bool:
     return row["status"] != "skipped" and row["final"] is not None
 
 
-def _row(
-    game: str, key: tuple[str, int | None] | str, tables: Sequence[_Table], seed: int
+def row_of(
+    game: str, key: tuple[str, int | None] | str, tables: Sequence[Paired], seed: int
 ) -> Difference:
     """One measure over one game, or over several with equal weight."""
     place = (key, None) if isinstance(key, str) else key
@@ -212,22 +215,23 @@ def _row(
     )
 
 
-def _with_verdicts(rows: Sequence[Difference], margin: float) -> list[Difference]:
+def verdicts(
+    rows: Sequence[Difference], margin: float, lower: Collection[str] = ()
+) -> list[Difference]:
+    """The rows with their corrected p and what it means; less is better of the measures `lower`."""
     corrected = holm([row.p for row in rows])
     out = []
     for row, p in zip(rows, corrected, strict=True):
         verdict: Verdict = "unclear"
         if -margin <= row.low and row.high <= margin:
             verdict = "same"
-        elif p < ALPHA and row.low > 0:
-            verdict = "better"
-        elif p < ALPHA and row.high < 0:
-            verdict = "worse"
+        elif p < ALPHA and (row.low > 0 or row.high < 0):
+            verdict = "better" if (row.low > 0) != (row.metric in lower) else "worse"
         out.append(replace(row, p_holm=float(p), verdict=verdict))
     return out
 
 
-def _episodes(game: str, table: _Table) -> list[dict[str, Any]]:
+def _episodes(game: str, table: Paired) -> list[dict[str, Any]]:
     names, cluster = np.unique(table.episodes, return_inverse=True)
     count = np.bincount(cluster)
     before = np.bincount(cluster, table.before["final", None]) / count

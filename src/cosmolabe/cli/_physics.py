@@ -75,25 +75,35 @@ def protocol_of(names: str, judge: str, default: str) -> str:
 
 
 def videos_of(paths: tuple[Path, ...]) -> list[Any]:
-    """All inputs, the true videos of rollouts among them under a role of their own."""
-    from cosmolabe.data.video import Input, find_inputs
+    """All inputs, the true videos of rollouts among them, once each, under a role of their own."""
+    from cosmolabe.data.video.inputs import Input, find_inputs, located, told_apart
 
-    found = []
+    found, seen = [], set()
     for item in find_inputs(paths):
-        row = dict(item.row)
-        true, video = row.get("true_video"), row.get("video")
-        if isinstance(true, str) and true and isinstance(video, str) and video:
-            folder = item.path.parents[len(Path(video.strip()).parts) - 1]
-            found.append(Input(item.name, item.path, {**row, "role": "imagined"}, item.why))
-            about = {name: row[name] for name in ("id", "game") if name in row}
-            name, path = f"{item.name} (true)", folder / true
-            why = "" if path.is_file() else f"no file {true} in {folder}"
-            if not path.resolve().is_relative_to(folder.resolve()):
-                why = f"{true} lies outside the folder"
-            found.append(Input(name, path, {**about, "role": "true"}, why))
-        else:
+        true = item.row.get("true_video")
+        if item.folder is None or not isinstance(true, str) or not true.strip():
             found.append(item)
-    return found
+            continue
+        found.append(replace(item, row={**item.row, "role": "imagined"}))
+        about = {name: item.row[name] for name in ("id", "game") if name in item.row}
+        path, why = located(true.strip(), item.folder, item.closed)
+        if why or (path, about.get("game")) not in seen:
+            found.append(Input(f"{item.name} (true)", path, {**about, "role": "true"}, why))
+        seen.add((path, about.get("game")))
+    return told_apart(found)
+
+
+def refuse_stores(paths: tuple[Path, ...]) -> None:
+    """A store holds states and actions; say what would make videos of it."""
+    from cosmolabe.data.store import is_store
+
+    for path in paths:
+        if is_store(path):
+            raise ValueError(
+                f"{path} is a store of episodes and holds no videos. Say --model NAME, and what it "
+                "imagines from there is drawn and judged beside the truth; or draw the true "
+                f"episodes with `cosmolabe export {path} --as video --out FOLDER` and judge FOLDER"
+            )
 
 
 def states_alone(paths: tuple[Path, ...]) -> bool:
@@ -125,7 +135,7 @@ def told_of(out: Path) -> tuple[dict[str, Any], list[Any]]:
     worst.sort(key=lambda row: -row["raw"])
     data = {"counts": counts}
     data |= {name: config[name] for name in ("kept_from_before", "head", "encoder")}
-    text: list[Any] = [clips_table(worst[:SHOWN], "most violating first")]
+    text: list[Any] = [clips_table(worst[:SHOWN], "most violating first")] if worst else []
     if other:
         rows = [(row["input"], row["status"], row["why"]) for row in other[:SHOWN]]
         text.append(Table(("not scored", "", "why"), rows))

@@ -1,6 +1,7 @@
 """What every verb shares: its flags, its answer, its progress bar."""
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -91,10 +92,24 @@ class Table:
         return table
 
 
+def tame(text: str) -> str:
+    """Text that cannot steer a terminal.
+
+    Controls and marks of direction (from a file's name, say) become escapes; ends of lines stay.
+    """
+    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
 def cell(value: Any) -> Any:  # noqa: ANN401 - any value of a table
     """A value as text that rich takes literally; missing is a dash."""
     from rich.text import Text
 
     if value is None or value != value:
         return Text("–")
-    return Text(f"{value:.3f}" if isinstance(value, float) else str(value))
+    text = f"{value:.3f}" if isinstance(value, float) else str(value)
+    return Text(tame(text).replace("\n", "\\n"))

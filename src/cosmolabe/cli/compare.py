@@ -17,7 +17,7 @@ class Compare(Verb):
     before: Positional[Path]
     """Run folder A."""
     after: Positional[Path]
-    """Run folder B, judged on the same windows by the same protocol."""
+    """Run folder B, of the same windows or videos, by the same protocol."""
     gate: FlagCreatePairsOff[bool] = False
     """Exit with 1 where anything became worse; for CI."""
     margin: float = 0.005
@@ -30,9 +30,18 @@ class Compare(Verb):
     def run(self) -> Answer:
         """Compare, and write the page where a folder is given."""
         from cosmolabe.bench.compare import compare, regressed
+        from cosmolabe.bench.physics.comparing import compare_videos, of_videos_alone
         from cosmolabe.core.record import write_json
 
-        comparison = compare(self.before, self.after, self.margin, self.seed)
+        alone = [of_videos_alone(folder) for folder in (self.before, self.after)]
+        if alone[0] != alone[1]:
+            videos, other = (self.before, self.after)[:: 1 if alone[0] else -1]
+            raise ValueError(
+                f"{videos} holds what the physics judge alone found, {other} what other judges "
+                "did; compare runs of the same --judges"
+            )
+        measure = compare_videos if all(alone) else compare
+        comparison = measure(self.before, self.after, self.margin, self.seed)
         worse = regressed(comparison)
         record = {"a": self.before, "b": self.after, **asdict(comparison)}
         data = {**record, "regressed": len(worse)}

@@ -113,6 +113,7 @@ class Judge(Verb):
 
     def _judge_videos(self) -> Answer:
         """Videos as they are, by the physics judge."""
+        _physics.refuse_stores(self.paths)
         refuse_foreign(self.out, also=(*_physics.ROWS, "media"))
         readings = _physics.judge_into(self, _physics.videos_of(self.paths))
         told, text = _physics.told_of(self.out)

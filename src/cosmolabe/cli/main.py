@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosmolabe import cli
-from cosmolabe.cli._verb import Answer, Verb
+from cosmolabe.cli._verb import Answer, Verb, tame
 
 DONE, FAILED, BAD_INPUT, STOPPED = 0, 1, 2, 130
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -191,7 +191,7 @@ def _in_words(error: Exception) -> str:
 def _refuse(message: str, machine: bool, code: int = BAD_INPUT) -> int:
     if machine:
         return _said(lambda: print(_json({"ok": False, "error": message})), code)
-    print(f"cosmolabe: {message}", file=sys.stderr)
+    print(f"cosmolabe: {tame(message)}", file=sys.stderr)
     return code
 
 
@@ -240,4 +240,4 @@ def _say(answer: Answer, machine: bool) -> None:
     console = Console(highlight=False, soft_wrap=True, width=width)
     parts = answer.text if isinstance(answer.text, (list, tuple)) else [answer.text]
     for part in parts:
-        console.print(part, markup=False)
+        console.print(tame(part) if isinstance(part, str) else part, markup=False)

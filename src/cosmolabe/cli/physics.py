@@ -56,6 +56,7 @@ class PhysicsBestOf(Judged):
         from cosmolabe.core.record import read_jsonl, write_json
         from cosmolabe.data.video import find_inputs
 
+        _physics.refuse_stores(self.paths)
         refuse_foreign(self.out, also=(*_physics.ROWS, "best.json", "media"))
         inputs = find_inputs(self.paths)
         _physics.judge_into(self, inputs, shown=0)
@@ -130,6 +131,8 @@ class PhysicsServe(Judged):
     """0 takes any that is free."""
     megabytes: int = 256
     """Largest body."""
+    seconds: float = 600.0
+    """Of all videos in one body together, at most."""
     waiting: int = 8
     """Requests at once; more are told to come back."""
     token_file: Path | None = None
@@ -147,7 +150,14 @@ class PhysicsServe(Judged):
         token = "" if self.token_file is None else self.token_file.read_text().strip()
         if self.token_file is not None and len(token) < 16:
             raise ValueError(f"{self.token_file}: a token has 16 characters or more")
-        serving = Serving(self.host, self.port, self.megabytes << 20, self.waiting, token)
+        serving = Serving(
+            host=self.host,
+            port=self.port,
+            bytes=self.megabytes << 20,
+            seconds=self.seconds,
+            waiting=self.waiting,
+            token=token,
+        )
         with Server(loaded(_physics.settings_of(self)), serving) as server:
             about = server.about()
             print(

@@ -13,6 +13,9 @@ from cosmolabe.data.packed import open_packed
 from cosmolabe.data.replay import open_replay
 from cosmolabe.engine.game import Appearance
 
+OPENERS = {"replay": open_replay, "packed": open_packed}
+"""What opens a store, by the kind that its record states."""
+
 
 @runtime_checkable
 class Store(Protocol):
@@ -70,8 +73,15 @@ def open_store(path: Path | str) -> Store:
     if not folder.is_dir():
         raise ValueError(f"no store at {folder}; make one with `cosmolabe collect`")
     record = read_record(folder)
-    openers = {"replay": open_replay, "packed": open_packed}
     kind = record.get("kind")
-    if not isinstance(kind, str) or kind not in openers:
-        raise ValueError(f"{folder / RECORD}: unknown kind of store {kind!r}; have {list(openers)}")
-    return openers[kind](folder, record)
+    if not isinstance(kind, str) or kind not in OPENERS:
+        raise ValueError(f"{folder / RECORD}: unknown kind of store {kind!r}; have {list(OPENERS)}")
+    return OPENERS[kind](folder, record)
+
+
+def is_store(path: Path | str) -> bool:
+    """Whether this is the folder of a store, by its record alone."""
+    try:
+        return read_record(Path(path)).get("kind") in list(OPENERS)
+    except (OSError, ValueError):
+        return False

@@ -56,6 +56,7 @@ def comparison_page(record: Mapping[str, Any]) -> str:
             "fallen": episodes[:shown],
             "risen": episodes[::-1][:shown],
             "others": others,
+            "videos": record.get("of") == "videos",
             "margin": number(record.get("margin")),
             "notes": [str(note) for note in record.get("notes", ())],
             "record": flat(rest),

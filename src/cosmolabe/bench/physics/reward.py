@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from cosmolabe.data.video import LIMITS
 from cosmolabe.judges.physics import Physics
 from cosmolabe.judges.physics.frames import clips_of
 from cosmolabe.judges.physics.motion import changes
@@ -97,6 +98,10 @@ def on_grid(
     """The frame shown at each time of the grid."""
     if not 0 < fps <= 10_000:
         raise ValueError(f"fps is pictures per second, above 0; got {fps}")
+    if pixels.shape[1] / fps > LIMITS.seconds:
+        raise ValueError(
+            f"{pixels.shape[1]} frames at {fps:g} fps last more than {LIMITS.seconds:g} s"
+        )
     if fps == grid:
         return pixels
     steps = max(1, round(pixels.shape[1] / fps * grid))

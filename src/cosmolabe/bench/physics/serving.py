@@ -15,9 +15,11 @@ import hmac
 import io
 import json
 import socket
+import sys
 import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,6 +38,8 @@ from cosmolabe.judges.physics import Physics, row_of
 HERE = ("127.0.0.1", "localhost", "::1")
 JSON, NPZ = "application/json", "application/x-npz"
 PATIENCE = 30.0  # seconds a client may keep silent
+PER_BODY = 120.0  # seconds that a body may take to come in
+PIECE = 1 << 16  # bytes read at a time
 MOST_SHAPE = 6  # axes
 
 
@@ -47,6 +51,8 @@ class Serving:
     port: int = 8321
     bytes: int = 256 << 20
     """Of one body, as sent and unpacked."""
+    seconds: float = 600.0
+    """Of all videos in one body together: a rate near 0 would make years of a few frames."""
     waiting: int = 8
     """Requests at once; more are told to come back (503)."""
     token: str = ""
@@ -60,6 +66,8 @@ class Serving:
             )
         if self.bytes < 1 or self.waiting < 1 or not 0 <= self.port < 1 << 16:
             raise ValueError("a port is 0 to 65535; bytes and waiting are 1 or more")
+        if not self.seconds > 0:
+            raise ValueError(f"seconds are above 0; got {self.seconds}")
 
 
 class Refused(Exception):
@@ -90,6 +98,11 @@ class Server(ThreadingHTTPServer):
         host = f"[{self.serving.host}]" if ":" in self.serving.host else self.serving.host
         return f"http://{host}:{self.server_port}"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - its own
+        """A client that went away is no error of ours."""
+        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
     def about(self) -> dict[str, Any]:
         """Which judge this is."""
         protocol = self.physics.protocol
@@ -102,6 +115,7 @@ class Server(ThreadingHTTPServer):
             "fps": protocol.sampling.fps,
             "motion_floor": protocol.motion_floor,
             "bytes": self.serving.bytes,
+            "seconds": self.serving.seconds,
         }
 
     def scores(self, frames: UInt8[np.ndarray, "batch time height width 3"], fps: float) -> dict:
@@ -114,6 +128,9 @@ class Server(ThreadingHTTPServer):
         self, frames: UInt8[np.ndarray, "batch time height width 3"], fps: float
     ) -> dict[str, np.ndarray]:
         """Raw scores, and how each pixel (0..1) moves them; what stands still moves nothing."""
+        most, grid = self.serving.bytes, self.physics.protocol.sampling.fps
+        if frames.nbytes * max(1.0, grid / fps) > most:
+            raise ValueError(f"at {grid:g} pictures a second these frames pass {most} bytes")
         pixels = torch.from_numpy(frames).permute(0, 1, 4, 2, 3).float() / 255
         with self.turn:
             pixels.requires_grad_(True)
@@ -219,17 +236,26 @@ class Handler(BaseHTTPRequestHandler):
         if len(told) > 15 or int(told) > most:
             self._let_go(told, most)
             raise Refused(413, f"a body has at most {most} bytes; this one has {told[:20]}")
-        body = self.rfile.read(int(told))
+        body = b"".join(self._pieces(int(told)))
         if len(body) < int(told):
             raise Refused(400, f"the body ended after {len(body)} of {told} bytes")
         frames, fps = _of_json(body) if kind == JSON else _of_npz(body, most)
-        return _checked(frames, fps, self.judge.physics.protocol.sampling.fps)
+        grid = self.judge.physics.protocol.sampling.fps
+        return _checked(frames, fps, grid, self.judge.serving.seconds)
 
     def _let_go(self, told: str, most: int) -> None:
         """Read on for a while, so that a client that is still sending comes to hear the answer."""
-        left = min(int(told[:15]), 2 * most)
-        while left > 0 and (piece := self.rfile.read(min(left, 1 << 16))):
+        for _ in self._pieces(min(int(told[:15]), 2 * most)):
+            pass
+
+    def _pieces(self, left: int) -> Iterator[bytes]:
+        """The body as it comes; who sends it byte by byte does not keep the place for long."""
+        until = time.monotonic() + PER_BODY
+        while left > 0 and (piece := self.rfile.read1(min(left, PIECE))):
             left -= len(piece)
+            yield piece
+            if left and time.monotonic() > until:
+                raise Refused(408, f"the body took more than {PER_BODY:g} s to come")
 
     def _send_json(self, status: int, tree: dict[str, Any]) -> None:
         self._send(status, JSON, json.dumps(plain(tree), allow_nan=False).encode())
@@ -256,7 +282,9 @@ def _of_npz(body: bytes, most: int) -> tuple[np.ndarray, Any]:
             arrays = read_npz(path, ("frames", "fps"), most)
         except ValueError as error:
             raise ValueError(str(error).replace(str(path), "the body")) from None
-    return arrays["frames"], arrays["fps"].item() if arrays["fps"].size == 1 else None
+    if arrays["fps"].size != 1:
+        raise ValueError(f"fps is one number; got shape {arrays['fps'].shape}")
+    return arrays["frames"], arrays["fps"].item()
 
 
 def _of_json(body: bytes) -> tuple[np.ndarray, Any]:
@@ -282,7 +310,12 @@ def _of_json(body: bytes) -> tuple[np.ndarray, Any]:
     return np.frombuffer(data, np.uint8).reshape(shape), tree.get("fps")
 
 
-def _checked(frames: np.ndarray, fps: Any, grid: float) -> tuple[np.ndarray, float]:  # noqa: ANN401
+def _checked(
+    frames: np.ndarray,
+    fps: Any,  # noqa: ANN401 - whatever the body says
+    grid: float,
+    most: float,
+) -> tuple[np.ndarray, float]:
     frames = frames[None] if frames.ndim == 4 else frames
     if frames.ndim != 5 or frames.shape[-1] != 3 or frames.dtype != np.uint8 or not frames.size:
         raise ValueError(
@@ -291,4 +324,9 @@ def _checked(frames: np.ndarray, fps: Any, grid: float) -> tuple[np.ndarray, flo
     fps = grid if fps is None else fps
     if isinstance(fps, bool) or not isinstance(fps, (int, float)) or not 0 < fps <= 10_000:
         raise ValueError(f"fps is pictures per second, above 0; got {str(fps)[:40]}")
+    if len(frames) * max(frames.shape[1] / fps, 1 / grid) > most:
+        raise ValueError(
+            f"{len(frames)} videos of {frames.shape[1]} frames, {fps:g} a second, are more than "
+            f"{most:g} s in all; send less at once"
+        )
     return np.array(frames, order="C"), float(fps)

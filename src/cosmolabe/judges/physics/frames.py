@@ -8,6 +8,7 @@ from jaxtyping import UInt8
 from cosmolabe.core.clip import Clip
 from cosmolabe.data.video.clips import windows_of
 from cosmolabe.data.video.letterbox import letterbox
+from cosmolabe.data.video.protocols import LIMITS
 from cosmolabe.data.video.source import Picture, Source
 from cosmolabe.judges.physics.protocol import PhysicsProtocol
 
@@ -48,6 +49,8 @@ def clips_of(
         )
     if not 0 < fps <= 10_000:
         raise ValueError(f"fps is pictures per second, above 0; got {fps}")
+    if len(frames) / fps > LIMITS.seconds:
+        raise ValueError(f"{len(frames)} frames at {fps:g} fps last more than {LIMITS.seconds:g} s")
     video = Held(frames, float(fps))
     drawn: dict[int, np.ndarray] = {}
     clips = []

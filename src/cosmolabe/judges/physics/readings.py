@@ -46,7 +46,7 @@ def _of_group(
 ) -> list[Reading]:
     scored = [row for row in rows if row.get("status") == "scored"]
     counts = {"n": len(scored), "skipped": len(rows) - len(scored)}
-    weights = bootstrap.resamples(np.array([_cluster(row) for row in scored]))
+    weights = bootstrap.resamples(np.array([cluster_of(row) for row in scored]))
     why = "" if scored else "no video was scored; clips.jsonl says why of each"
     readings = []
     for metric, column, unit, direction in MEASURES:
@@ -111,6 +111,6 @@ def _reading(
     )
 
 
-def _cluster(row: Mapping[str, Any]) -> str:
+def cluster_of(row: Mapping[str, Any]) -> str:
     """Videos of one group or prompt are not independent."""
     return str(row.get("group") or row.get("prompt") or row.get("input"))
