@@ -5,7 +5,7 @@ is wrong. Nothing held out may come in here: a row that says so is refused.
 """
 
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,7 +130,7 @@ def _read(path: Path, wanted: Sequence[tuple[str, str, TwinRow]]) -> list[SeenCl
         raise ValueError(f"{path} is not what was written ({error}); remove it") from None
 
 
-def _one(found: dict[str, np.ndarray], role: str, name: str, row: TwinRow) -> SeenClip:
+def _one(found: Mapping[str, np.ndarray], role: str, name: str, row: TwinRow) -> SeenClip:
     maps, keep = found[f"{name}/maps"], found[f"{name}/keep"]
     wrong = np.zeros((len(maps), CELLS, CELLS), bool)
     if f"{name}/wrong" in found:

@@ -1,41 +1,57 @@
 """Simple scorers beside the judge, on the very same clips: what does the trained part bring?
 
-None of them saw a label, but for the surprise's predictor, which saw lawful training clips, and
-`stats head`, which saw what the judge's own head did.
+None of them saw a label, but for the surprise's predictor, which saw lawful training clips, and the
+other eye's `stats head`, which saw what the judge's own heads did: what is our eye worth beside one
+that learnt from photographs, under heads fitted on the same twins?
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
 from cosmolabe.bench.physics.certificate import leakage, pairwise, rho
+from cosmolabe.bench.physics.making import JudgeRecipe, labelled
 from cosmolabe.bench.physics.twin_scores import Frames, Scored, score_rows
+from cosmolabe.core import parts
+from cosmolabe.core.encoder import Encoder
 from cosmolabe.data.twin_rows import TwinRow
+from cosmolabe.data.twin_set import read_frames
+from cosmolabe.judges.physics.frames import clips_of
 from cosmolabe.judges.physics.physics import Physics
+from cosmolabe.judges.physics.protocol import PROTOCOLS
+from cosmolabe.judges.physics.watching import watch
 from cosmolabe.nets.eyes import untrained
+from cosmolabe.nets.feature_store import FeatureStore, clip_hash
 from cosmolabe.nets.fitted_head import FittedHead
 from cosmolabe.nets.head import build_head
+from cosmolabe.nets.head_recipe import HeadRecipe
+from cosmolabe.nets.head_training import fit_head
 from cosmolabe.nets.motion_maps import NAMES
 from cosmolabe.nets.tiny_net import TinyNet
-from cosmolabe.nets.twin_maps import maps_of, on_grid
+from cosmolabe.nets.twin_maps import SeenClip, maps_of, on_grid, refuse_held_out
 
 PAST = 3  # rows of features that the predictor sees
 RIDGE = 1.0
 WORST = 3  # times whose mean stands for a clip
+OTHER_EYE, OTHER_SIZE = "efficientnet_lite", "128"
+"""The eye with real ImageNet weights that works offline, at the size nearest to the twins'."""
 
 
 @dataclass(frozen=True)
 class Seen:
     """One clip as all scorers see it."""
 
-    grid: Frames
+    grid: UInt8[np.ndarray, "grid_time side side 3"]
     maps: Float[np.ndarray, "kept map row column"]
-    features: Float[np.ndarray, "kept width"]
+    features: Float[np.ndarray, "kept feature"]
+    frames: Frames
+    """As they lie in the file, at `fps`: the other eye has a square of its own."""
+    fps: float
 
 
 @dataclass(frozen=True)
@@ -104,7 +120,72 @@ def untrained_head(judge: Physics) -> FittedHead:
     return FittedHead(heads[: len(fitted.heads)], fitted.recipe, fitted.width)
 
 
-def scorers(judge: Physics, lawful: Sequence[np.ndarray]) -> dict[str, Callable[[Seen], float]]:
+def stats_head() -> HeadRecipe:
+    """The judge's own dials, on mean, spread and peak of a whole clip in place of its events."""
+    return replace(JudgeRecipe().head, kind="stats")
+
+
+@dataclass(frozen=True)
+class OtherEye:
+    """An eye that knows nothing of twins, with heads that saw the labels the judge's own saw."""
+
+    encoder: Encoder
+    heads: FittedHead
+
+    @property
+    def name(self) -> str:
+        """Of its row."""
+        return f"{self.encoder.name} and a {self.heads.recipe.kind} head"
+
+    def score(self, frames: Frames, fps: float) -> float:
+        """Raw, of a whole clip."""
+        return float(self.heads.score([encoded(frames, fps, self.encoder)])[0])
+
+
+def encoded(frames: Frames, fps: float, encoder: Encoder) -> Float[np.ndarray, "row feature"]:
+    """What an eye sees of a clip at the times that the judge looks at."""
+    protocol = PROTOCOLS["physics/1"].bound(encoder.key, encoder.canvas, "")
+    return watch(clips_of(frames, fps, protocol), encoder, protocol).features
+
+
+def fit_other_eye(
+    folder: Path,
+    clips: Sequence[SeenClip],
+    kept: Path,
+    encoder: Encoder | None = None,
+    recipe: HeadRecipe | None = None,
+    seed: int = 42,
+    tell: Callable[[int, int], None] | None = None,
+) -> OtherEye:
+    """EfficientNet-Lite, or another frozen eye, with heads fitted on training twins.
+
+    `clips` as the judge's heads learn from them, but for doubles in another quality, which have no
+    file. What the eye saw is kept in `kept`, so an interrupted run goes on.
+    """
+    refuse_held_out([clip.row for clip in clips])
+    eye: Encoder = encoder or parts.load("encoders", OTHER_EYE).load(size=OTHER_SIZE)
+    store = FeatureStore(kept, eye.key, PROTOCOLS["physics/1"].seen)
+    mine = [clip for clip in clips if clip.role != "worse"]
+    features: dict[str, np.ndarray] = {}
+    for number, clip in enumerate(mine):
+        calm = clip.role in ("true", "lawful")
+        frames = read_frames(folder / (clip.row.true if calm else clip.row.damaged))
+        key = clip_hash(frames, np.array(clip.row.fps))
+        found = store.get(key)
+        if found is None:
+            found = encoded(frames, clip.row.fps, eye)
+            store.put(key, found)
+        features[clip.id] = found
+        if tell:
+            tell(number + 1, len(mine))
+    rows, pairs = labelled(mine)
+    heads = fit_head(features, rows, pairs, recipe or stats_head(), seed, encoder=eye.key)
+    return OtherEye(eye, heads)
+
+
+def scorers(
+    judge: Physics, lawful: Sequence[np.ndarray], other: OtherEye | None = None
+) -> dict[str, Callable[[Seen], float]]:
     """Every baseline by name; `lawful` are features of lawful training clips."""
     blank = untrained_head(judge)
     found: dict[str, Callable[[Seen], float]] = {
@@ -117,6 +198,8 @@ def scorers(judge: Physics, lawful: Sequence[np.ndarray]) -> dict[str, Callable[
     if lawful:
         predictor = fit_predictor(lawful)
         found["surprise of our predictor"] = lambda seen: predictor.surprise(seen.features)
+    if other is not None:
+        found[other.name] = lambda seen: other.score(seen.frames, seen.fps)
     return found
 
 
@@ -124,10 +207,10 @@ def look(frames: Frames, fps: float, net: TinyNet) -> Seen:
     """What all scorers share."""
     grid = on_grid(frames, fps)
     maps, _ = maps_of(grid)
-    return Seen(grid, maps, features_from(maps, net))
+    return Seen(grid, maps, features_from(maps, net), frames, fps)
 
 
-def features_from(maps: np.ndarray, net: TinyNet) -> Float[np.ndarray, "kept width"]:
+def features_from(maps: np.ndarray, net: TinyNet) -> Float[np.ndarray, "kept feature"]:
     """The eye's features of maps, one row a picture that was kept."""
     with torch.inference_mode():
         given = torch.from_numpy(maps.astype(np.float32))[None]
@@ -142,16 +225,19 @@ def compare(
     out: Path,
     tell: Callable[[int, int], None] | None = None,
     num: int = 500,
+    other: OtherEye | None = None,
 ) -> list[dict[str, Any]]:
     """One row a scorer: pairwise accuracy, ρ, leakage, and where its raw scores lie."""
     net = judge.encoder.net  # ty: ignore[missing-attribute]
-    by_name = scorers(judge, lawful)
+    by_name = scorers(judge, lawful, other)
 
     def score(frames: Frames, fps: float) -> Scored:
         seen = look(frames, fps, net)
         return Scored(0.0, tuple(float(one(seen)) for one in by_name.values()))
 
     told = score_rows(folder, rows, score, out, attacks=False, progress=tell)
+    if any(len(one.members) != len(by_name) for one in told.values()):
+        raise ValueError(f"{out} holds scores of other baselines than {list(by_name)}; remove it")
     found = []
     for place, name in enumerate(by_name):
         mine = {clip: Scored(one.members[place]) for clip, one in told.items()}
