@@ -9,6 +9,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 from cosmolabe.cli._vqa_answers import VqaParse, VqaRescore
 from cosmolabe.cli._vqa_certificate import VqaCertificate
+from cosmolabe.cli._vqa_models import VqaParams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,5 +138,6 @@ VERB = (
     | Annotated[VqaExport, subcommand("export")]
     | Annotated[VqaParse, subcommand("parse")]
     | Annotated[VqaRescore, subcommand("rescore")]
+    | Annotated[VqaParams, subcommand("params")]
     | Annotated[VqaCertificate, subcommand("certificate")]
 )

@@ -121,7 +121,7 @@ class TorchVlm:
     @property
     def key(self) -> str:
         """Changes with any weight and any choice."""
-        return fingerprint(self.name, self.told, weights_hash(self.module), VERSION)
+        return fingerprint(self.name, self.told, self._hash(self.module), VERSION)
 
     @property
     def seen_key(self) -> str:
@@ -133,7 +133,11 @@ class TorchVlm:
                 if self._group(name) == "vision"
             }
         )
-        return fingerprint(self.name, self.told, weights_hash(tower), VERSION)
+        return fingerprint(self.name, self.told, self._hash(tower), VERSION)
+
+    def _hash(self, net: nn.Module) -> str:
+        """Of the weights; a net that is only there to be counted has none."""
+        return "" if self.device.type == "meta" else weights_hash(net)
 
     @property
     def device(self) -> torch.device:

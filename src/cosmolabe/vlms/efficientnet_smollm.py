@@ -158,12 +158,17 @@ def load(
     device: str = "cpu",
     dtype: str = "float32",
 ) -> EfficientNetSmolLm:
-    """With the projector untrained, or from `source`, a .safetensors file of its two tensors."""
+    """With the projector untrained, or from `source`, a .safetensors file of its two tensors.
+
+    On the device "meta" it is there to be counted, and no package is needed.
+    """
     if size:
         raise ValueError(f"efficientnet_smollm has one size; got {size!r}")
     check_dtype(device, dtype)
     if dtype != "float32":
         raise ValueError(f"efficientnet_smollm runs in float32; got {dtype!r}")
+    if device == "meta" and not random:
+        return _counted()
     vlm = _small() if random else _real()
     if source is not None:
         _fill_projector(vlm.parts.projector, Path(source))
@@ -185,6 +190,18 @@ def _small() -> EfficientNetSmolLm:
         return Parts(eye, transformers.LlamaForCausalLM._from_config(config), config.hidden_size)
 
     return EfficientNetSmolLm(untrained(build), tokens, SMALL_SIDE)
+
+
+def _counted() -> EfficientNetSmolLm:
+    transformers = require("transformers", "vlm")
+    tokens = byte_tokens((END, END, "<|endoftext|>"), (END,))
+    config = transformers.LlamaConfig(
+        vocab_size=49_152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30,
+        num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True,
+    )  # fmt: skip
+    with torch.device("meta"):
+        language = transformers.LlamaForCausalLM._from_config(config)
+        return EfficientNetSmolLm(Parts(Lite0(), language, config.hidden_size), tokens, SIDE)
 
 
 def _settled(eye: Lite0) -> Lite0:
