@@ -83,6 +83,19 @@ def as_pixels(frames):
     return torch.from_numpy(frames).permute(0, 3, 1, 2).float() / 255
 
 
+def test_one_group_has_no_interval_and_a_torn_line_is_of_no_group():
+    rows = [row("a", 0.2, "x"), row("b", 0.6, "x")]
+    torn = {"input": "t.jsonl, line 3", "status": "failed", "raw": None}
+    (choice,) = best_of([*rows, torn])
+    assert (choice.best, choice.n, choice.unscored) == ("a", 2, 0)
+    mean, low, high = gain([choice])
+    assert mean == pytest.approx(0.2)
+    assert math.isnan(low)
+    assert math.isnan(high)
+    with pytest.raises(ValueError, match="says no prompt"):
+        best_of([*rows, {"input": "c", "status": "scored", "raw": 0.1}])
+
+
 def test_a_reward_has_a_gradient_and_standing_still_gains_nothing(physics):
     moving = as_pixels(square(24, size=32))
     pixels = torch.stack([moving, moving[:1].expand_as(moving)]).clone().requires_grad_(True)

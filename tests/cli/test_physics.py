@@ -210,6 +210,15 @@ def test_best_of_chooses_in_each_group(head, tmp_path, capsys):
     assert read_json(tmp_path / "out" / "best.json")["by"] == "prompt"
 
 
+def test_best_of_says_before_it_judges_that_nothing_belongs_together(head, tmp_path, capsys):
+    videos = make_videos(tmp_path / "videos", 2, 0)
+    words = ("physics", "best-of", videos, "--head", head, "--out", tmp_path / "out")
+    code, told = run(capsys, *words)
+    assert code == 2
+    assert "--by folder" in told["error"]
+    assert not (tmp_path / "out").exists()
+
+
 def test_drift_compares_runs_and_fails_where_something_changed(head, tmp_path, capsys):
     words = ("judge", "--judges", "physics", "--head", head, "--no-report", "--out")
     videos = make_videos(tmp_path / "videos", 8, 0)

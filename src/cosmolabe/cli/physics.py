@@ -51,7 +51,7 @@ class PhysicsBestOf(Judged):
 
     def run(self) -> Answer:
         """Score all, choose in each group."""
-        from cosmolabe.bench.physics.best_of import best_of, gain
+        from cosmolabe.bench.physics.best_of import best_of, gain, group_of
         from cosmolabe.cli.judge import refuse_foreign
         from cosmolabe.core.record import read_jsonl, write_json
         from cosmolabe.data.video import find_inputs
@@ -59,6 +59,9 @@ class PhysicsBestOf(Judged):
         _physics.refuse_stores(self.paths)
         refuse_foreign(self.out, also=(*_physics.ROWS, "best.json", "media"))
         inputs = find_inputs(self.paths)
+        for item in inputs:
+            if not item.why:
+                group_of({"input": item.name, **item.row}, self.by)  # before hours of judging
         _physics.judge_into(self, inputs, shown=0)
         rows = [
             {**{k: v for k, v in item.row.items() if isinstance(v, (str, int))}, **row}
@@ -77,7 +80,10 @@ class PhysicsBestOf(Judged):
             for c in choices
         ]
         columns = (self.by, "best", "raw", "next", "told apart", "mean", "n", "not scored")
-        text = f"raw score lower than a random choice's by {mean:.3f} ({low:.3f} to {high:.3f})"
+        if not choices:
+            raise ValueError(f"no video belongs to any {self.by}; clips.jsonl says why of each")
+        ends = f" ({low:.3f} to {high:.3f})" if low == low else ""
+        text = f"raw score lower than a random choice's by {mean:.3f}{ends}"
         return Answer({"run": self.out, **data}, [Table(columns, shown), text])
 
 

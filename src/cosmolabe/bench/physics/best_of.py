@@ -39,33 +39,44 @@ class Choice:
 def best_of(rows: Sequence[Mapping[str, Any]], by: str = "prompt") -> list[Choice]:
     """The best of each group of rows; groups in the order of their first video.
 
-    A video without a score (frozen, too short, unreadable) cannot win. Rows of one raw score stand
-    in the order of their names. `by` is `prompt`, `group`, another column of the rows, or `folder`.
+    A video without a score (frozen, too short, unreadable) cannot win; a row that could not be read
+    and does not say where it belongs is left out. Rows of one raw score stand in the order of their
+    names. `by` is `prompt`, `group`, another column of the rows, or `folder`.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(_key(row, by), []).append(row)
+        if row.get("status") != "failed" or _names(row, by):  # a torn line is of no group
+            groups.setdefault(group_of(row, by), []).append(row)
     return [_choice(name, group) for name, group in groups.items()]
 
 
 def gain(choices: Sequence[Choice]) -> tuple[float, float, float]:
-    """How much lower the raw score of the choices is than that of a random one: mean, low, high."""
+    """How much lower the raw score of the choices is than that of a random one: mean, low, high.
+
+    The interval is over groups; a single one has none.
+    """
     gaps = np.array([choice.mean - choice.raw for choice in choices], np.float64)
+    if np.isfinite(gaps).sum() < 2:
+        return bootstrap.mean_of_known(gaps), float("nan"), float("nan")
     weights = bootstrap.resamples(np.arange(len(gaps)))
     low, high = bootstrap.interval(bootstrap.weighted_mean(gaps, weights))
     return bootstrap.mean_of_known(gaps), float(low), float(high)
 
 
-def _key(row: Mapping[str, Any], by: str) -> str:
+def _names(row: Mapping[str, Any], by: str) -> bool:
+    return by == FOLDER or row.get(by) not in (None, "")
+
+
+def group_of(row: Mapping[str, Any], by: str) -> str:
+    """What a row belongs to; one that does not say is refused."""
     if by == FOLDER:
         return str(PurePath(str(row.get("input", ""))).parent)
-    value = row.get(by)
-    if value in (None, ""):
+    if not _names(row, by):
         raise ValueError(
             f"{row.get('input')} says no {by}; give a table (CSV, JSON lines) with that column, or "
             f"say --by {FOLDER}"
         )
-    return str(value)
+    return str(row[by])
 
 
 def _choice(name: str, rows: Sequence[Mapping[str, Any]]) -> Choice:
