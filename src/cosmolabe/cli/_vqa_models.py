@@ -38,10 +38,13 @@ class VqaParams(Verb):
         part = parts.load("vlms", name)
         model = self._loaded(part, size)
         found = count(strategy, model)
-        letters = {group: letter for letter, group in LETTERS.items()}
         groups = {
-            letters[group]: {"part": group, "parameters": n, "share": n / found.total}
-            for group, n in found.groups.items()
+            letter: {
+                "part": group,
+                "parameters": found.groups[group],
+                "share": found.groups[group] / found.total,
+            }
+            for letter, group in LETTERS.items()
         }
         data: dict[str, Any] = {
             "vlm": self.vlm,

@@ -142,7 +142,7 @@ def question_hash(url: str, question: Mapping[str, Any]) -> str:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
+    def redirect_request(self, *_: Any, **__: Any) -> None:  # noqa: ANN401
         """Nowhere else."""
         return
 

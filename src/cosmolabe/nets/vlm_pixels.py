@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
+from PIL import Image
+from PIL.Image import Resampling
 from torch import Tensor
-from torch.nn import functional
 
 
 def stretched(
@@ -12,16 +13,13 @@ def stretched(
 ) -> Float[Tensor, "frame 3 tall wide"]:
     """Whole numbers 0..255, stretched as SigLIP's processor does; the shape is not kept.
 
-    Bicubic, smoothed where it shrinks. A picture of this size is left alone.
+    Bicubic, by Pillow, as there. A picture of this size is left alone.
     """
     wide = wide or tall
-    pixels = torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2).float()
-    if pixels.shape[-2:] == (tall, wide):
-        return pixels
-    found = functional.interpolate(
-        pixels, (tall, wide), mode="bicubic", align_corners=False, antialias=True
-    )
-    return found.round().clamp(0, 255)
+    if frames.shape[1:3] != (tall, wide):
+        sized = (Image.fromarray(one).resize((wide, tall), Resampling.BICUBIC) for one in frames)
+        frames = np.stack([np.asarray(one) for one in sized])
+    return torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2).float()
 
 
 def patched(
