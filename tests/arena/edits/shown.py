@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Edits with their class, written before the rules: these may be looked at while rules are made.
 
 A row: name, class, whether analytic, file it starts from, replacements, changed keys of the config.
