@@ -15,8 +15,11 @@ ATTRIBUTES = {
     "encoders": "ENCODER",
     "corpora": "CORPUS",
     "vlms": "VLM",
+    "agents": "AGENT",
 }
 """Each kind of part and the one object its file offers."""
+PLACES = {"agents": "arena.agents"}
+"""Where the files of a kind lie, if not in a folder of its name."""
 SINGULAR = {"corpora": "corpus"}
 
 
@@ -25,7 +28,7 @@ def names(kind: str) -> tuple[str, ...]:
     """All parts of a kind, ours first, each in alphabetical order."""
     if kind not in ATTRIBUTES:
         raise ValueError(f"no kind of part '{kind}'; have {sorted(ATTRIBUTES)}")
-    package = importlib.import_module(f"cosmolabe.{kind}")
+    package = importlib.import_module(f"cosmolabe.{PLACES.get(kind, kind)}")
     ours = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
     theirs = sorted(point.name for point in _entry_points(kind) if point.name not in ours)
     return (*ours, *theirs)
@@ -40,7 +43,7 @@ def load(kind: str, name: str) -> Any:  # noqa: ANN401 - each kind has its own t
     for point in _entry_points(kind):
         if point.name == name:
             return point.load()
-    module = importlib.import_module(f"cosmolabe.{kind}.{name}")
+    module = importlib.import_module(f"cosmolabe.{PLACES.get(kind, kind)}.{name}")
     return getattr(module, ATTRIBUTES[kind])
 
 

@@ -1,0 +1,38 @@
+"""Lets an agent act in a session until it is done or its time is over."""
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cosmolabe.arena.session import Session
+from cosmolabe.core import parts
+from cosmolabe.core.agent import AgentPart, SessionOver, Tried
+
+
+def agent_named(name: str) -> AgentPart:
+    """The agent of a name, written with dashes or underscores."""
+    return parts.load("agents", name.replace("-", "_"))
+
+
+def run_session(
+    folder: Path,
+    agent: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    level: str = "auto",
+    gpu: bool = False,
+) -> tuple[list[Tried], str]:
+    """All experiments of the session, and which of them was submitted.
+
+    A session that was interrupted goes on where it stopped, with the time it had left.
+    """
+    part = agent_named(agent)
+    unknown = sorted(set(settings or {}) - set(part.settings))
+    if unknown:
+        raise ValueError(f"the agent '{part.name}' takes {sorted(part.settings)}; got {unknown}")
+    told = {**part.settings, **(settings or {})}
+    with Session(folder, agent=part.name, settings=told, level=level, gpu=gpu) as session:
+        with contextlib.suppress(SessionOver):  # as most sessions end
+            part.drive(session)
+        return list(session.tried), session.finish()

@@ -1,0 +1,1 @@
+"""Task folders: everything an agent sees of a session, and nothing it must not."""

@@ -1,0 +1,1 @@
+"""How a starter is trained and loaded in a session: the last part of a generated train.py."""
