@@ -14,8 +14,8 @@ class Dial:
     """A number between `low` and `high`, drawn evenly or (`log`) evenly in its logarithm."""
 
     name: str
-    low: float
-    high: float
+    low: int | float
+    high: int | float
     log: bool = False
     whole: bool = False
     constant: bool = False

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cosmolabe.arena.sandbox import Limits, run
+from cosmolabe.arena.tasks.slim import covering
 from cosmolabe.arena.verifier import rooms
 from cosmolabe.arena.verifier.asking import Broken, Patience
 from cosmolabe.arena.verifier.copying import Refused, copy_submission
@@ -85,7 +86,7 @@ def code_hash(proposal: Proposal) -> str:
     return hashlib.sha256(_text(proposal)).hexdigest()
 
 
-def train(folder: Path, proposal: Proposal, seed: int, seconds: float, rules: Rules) -> Trained:
+def train(folder: Path, proposal: Proposal, seed: int, seconds: int | float, rules: Rules) -> Trained:
     """Run a proposal in the new folder of an experiment; the weights, if any, end up there."""
     folder.mkdir(parents=True)
     _write(folder, proposal)
@@ -97,6 +98,7 @@ def train(folder: Path, proposal: Proposal, seed: int, seconds: float, rules: Ru
         limits = replace(rules.limits, wall=max(seconds, 0.1))
         data, package = rules.task / "data", rules.task / "package"
         box, command = rooms.training(work, package, data, seed, limits, rules.gpu)
+        box = replace(box, readable=(*box.readable, *covering(package)))
         ended = run(box, command, level=rules.level, log=folder / "log.txt")
         weights = _take_weights(work, Path(scratch) / "taken", folder)
     status = (
@@ -116,7 +118,7 @@ def train(folder: Path, proposal: Proposal, seed: int, seconds: float, rules: Ru
     )
 
 
-def score(folder: Path, bed: Bed, rules: Rules, seconds: float) -> Scored:
+def score(folder: Path, bed: Bed, rules: Rules, seconds: int | float) -> Scored:
     """Score the checkpoint of an experiment on val, as the verifier will on test."""
     began = time.monotonic()
     patience = Patience(first=seconds, each=seconds, whole=seconds)

@@ -18,6 +18,7 @@ from cosmolabe.arena import experiments, view
 from cosmolabe.arena.budget import Budget, Clock
 from cosmolabe.arena.experiments import SUBMISSION, Rules, Scored
 from cosmolabe.arena.ledger import Ledger, read_ledger
+from cosmolabe.arena.presets import Usage
 from cosmolabe.arena.sandbox import Limits, best_level
 from cosmolabe.arena.tasks.folder import YOURS, TaskPlan, make_task, protected
 from cosmolabe.bench.bed import Bed, lay_out
@@ -111,6 +112,7 @@ class Session:
             self.ledger.close()
             raise
         self._tried = history(self.folder, self.ledger.lines)
+        self.usage = Usage()
 
     def __enter__(self) -> "Session":
         self._clear_unfinished()
@@ -167,6 +169,7 @@ class Session:
             weights_hash=done.weights_hash,
             note=proposal.note,
             enforced=done.enforced,
+            **self._used(),
         )
         if done.status == "ok":
             self._score(name)
@@ -191,12 +194,23 @@ class Session:
             target.mkdir()
             for name in SUBMISSION:
                 shutil.copyfile(self.folder / "experiments" / chosen / name, target / name)
-        self.ledger.append("end", experiment=chosen, tampered=self._tampered())
+        self.ledger.append(
+            "end",
+            experiment=chosen,
+            tampered=self._tampered(),
+            wall=self.clock.seconds_spent,
+            **self._used(),
+        )
         return chosen
 
-    def spent(self, tokens: Mapping[str, int], cost: float | None) -> None:
-        """Keep what an agent's language model used so far, as its CLI reported it."""
-        write_json(self.folder / "transcript" / "usage.json", {"tokens": tokens, "cost": cost})
+    def show_time(self) -> None:
+        """Tell the agent how much is left."""
+        view.show_time(self.task, self.clock.time_left())
+
+    def _used(self) -> dict[str, Any]:
+        """Tokens and dollars of this sitting so far, where the agent's tool says them."""
+        told = {"tokens": self.usage.tokens, "cost": self.usage.cost}
+        return {name: value for name, value in told.items() if value is not None}
 
     # Beginning and going on.
 
@@ -204,19 +218,19 @@ class Session:
         lines = self.ledger.lines
         if lines and lines[-1]["kind"] == "end":
             raise ValueError(f"{self.folder} has ended; `arena verify` scores what it submitted")
-        who = {"agent": agent, **{k: v for k, v in self.settings.items() if k != "secrets"}}
+        who = {**described(agent, self.settings), "settings": self.settings}
         if not lines:
-            write_json(self.folder / SESSION, {**self.facts, "agent": who, "level": self.level})
-            agreed = fingerprint(self.facts)
-            self.ledger.append("begin", note=agent, session=agreed, settings=who)
+            self.facts |= {**who, "level": self.level}
+            write_json(self.folder / SESSION, self.facts)
+            self.ledger.append("begin", session=fingerprint(self.facts), **who)
             return
-        was = self.facts.get("agent", {}).get("agent")
+        was = self.facts.get("agent")
         if agent and agent != was:
             raise ValueError(
                 f"{self.folder} was begun by the agent '{was}', not '{agent}'; a session has one"
             )
         spent = self.clock.seconds_spent
-        self.ledger.append("resume", note=agent, settings=who, wall=spent)
+        self.ledger.append("resume", **who, wall=spent)
 
     def _clear_unfinished(self) -> None:
         """Away with what an experiment left that the harness did not live to write down."""
@@ -275,6 +289,14 @@ class Session:
 
     def _show(self) -> None:
         view.show(self.task, self.folder / "experiments", self._tried, self.clock.time_left())
+
+
+def described(agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Who acts, as two factors: the harness that drives, and the language model that decides."""
+    command = str(settings.get("command") or "").split()
+    harness = str(settings.get("preset") or "") or (command[0] if command else agent)
+    llm = str(settings.get("llm") or "") or ("default" if settings.get("preset") else "none")
+    return {"agent": agent, "harness": harness, "llm": llm}
 
 
 def read_session(folder: Path) -> dict[str, Any]:

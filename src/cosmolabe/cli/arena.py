@@ -109,6 +109,10 @@ class ArenaRun(Verb):
     """Of command: any other command line, run in the task folder."""
     llm: str | None = None
     """Of command: the language model the CLI is told to use."""
+    hosts: str | None = None
+    """Of command: further hosts it may reach, separated by blanks."""
+    keys: str | None = None
+    """Of command: further environment variables it may have, separated by blanks."""
     spend: float | None = None
     """Of command: US dollars after which it is stopped, where its CLI reports what it costs."""
     level: Level = "auto"
@@ -122,7 +126,7 @@ class ArenaRun(Verb):
         """Drive the agent, then lay out what it submits."""
         from cosmolabe.arena.driving import run_session
 
-        told = ("runs", "script", "recording", "preset", "command", "llm", "spend")
+        told = ("runs", "script", "recording", "preset", "command", "llm", "hosts", "keys", "spend")
         settings = {name: v for name in told if (v := getattr(self, name)) is not None}
         tried, chosen = run_session(
             self.session, self.agent, settings, level=self.level, gpu=self.gpu
@@ -173,11 +177,22 @@ class ArenaAgents(Verb):
 
     def run(self) -> Answer:
         """List them."""
+        import shutil
+
+        from cosmolabe.arena.presets import PRESETS
         from cosmolabe.core import parts
 
         agents = {n: parts.load("agents", n).summary for n in parts.names("agents")}
+        here = {name: bool(shutil.which(preset.argv[0])) for name, preset in PRESETS.items()}
         table = Table(("agent", ""), [(n.replace("_", "-"), text) for n, text in agents.items()])
-        return Answer({"agents": agents}, [table])
+        presets = Table(
+            ("preset", "here", "keys", "install"),
+            [
+                (name, "yes" if here[name] else "no", " or ".join(one.keys), one.install)
+                for name, one in PRESETS.items()
+            ],
+        )
+        return Answer({"agents": agents, "presets": here}, [table, presets])
 
 
 def rows_of(tried: list[Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 class SessionOver(Exception):
@@ -38,6 +38,7 @@ class Tried:
     """Seconds from start to end, everything included."""
 
 
+@runtime_checkable
 class Desk(Protocol):
     """What an agent works at: the starter, what was tried so far, the clock."""
 

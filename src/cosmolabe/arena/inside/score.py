@@ -14,7 +14,7 @@ def main() -> None:
     rows.sort(key=lambda row: float(row["score"] or "-inf"), reverse=True)
     for row in [dict(zip(COLUMNS, COLUMNS, strict=True)), *rows]:
         print("\t".join(row[name] for name in COLUMNS))
-    print(f"{(HERE / 'time_left').read_text().strip()} seconds left")
+    print(f"{(HERE / 'time_left').read_text().strip()} left")
 
 
 if __name__ == "__main__":

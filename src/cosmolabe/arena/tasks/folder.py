@@ -1,6 +1,7 @@
 """Makes a task folder: what an agent sees of a session."""
 
 import hashlib
+import math
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,9 +28,9 @@ class TaskPlan:
 
     game: str
     model: str
-    seconds: float
+    seconds: int | float
     """Of the whole session."""
-    per_run: float
+    per_run: int | float
     """Seconds after which an experiment is killed."""
     steps: int | None = None
     """Gradient steps of the starter; where given, bytes are equal on any machine."""
@@ -46,7 +47,8 @@ def make_task(folder: Path, plan: TaskPlan, store: Store) -> None:
     write_data(store, folder / "data")
     (folder / "train.py").write_text(one_file(plan.model), encoding="utf-8")
     write_json(folder / "config.json", starter_config(plan))
-    (folder / "experiments").mkdir()
+    for name in ("experiments", "asked", "answers"):
+        (folder / name).mkdir()
     template = Path(__file__).with_name("instruction.md").read_text(encoding="utf-8")
     text = template.format(
         game=plan.game,
@@ -87,7 +89,9 @@ def protected(folder: Path) -> dict[str, str]:
     return {name: digest_of(folder / name) for name in PROTECTED}
 
 
-def _in_words(seconds: float) -> str:
+def _in_words(seconds: int | float) -> str:
+    if seconds == math.inf:
+        return "a number of training steps"
     if seconds >= 2 * 3600:
         return f"{seconds / 3600:g} hours"
     return f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"

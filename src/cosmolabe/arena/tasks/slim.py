@@ -5,9 +5,12 @@ of them is left out of its file. It holds the programs of `arena.inside` beside 
 """
 
 import ast
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+
+import cosmolabe
 
 FORBIDDEN = ("games", "engine", "scenarios")
 ROOTS = (
@@ -18,7 +21,6 @@ ROOTS = (
     "cosmolabe.core.seeds",
     "cosmolabe.data.store",
     "cosmolabe.data.windows",
-    "cosmolabe.arena.wire",
 )
 PROGRAMS = ("begin",)
 KNOWS_RULES = ("cosmolabe.data.replay",)
@@ -45,6 +47,19 @@ def write_programs(folder: Path, names: tuple[str, ...]) -> None:
     for name in names:
         source = import_module(f"cosmolabe.arena.inside.{name}").__file__
         (folder / f"{name}.py").write_text(Path(str(source)).read_text(encoding="utf-8"))
+
+
+def covering(package: Path) -> tuple[tuple[Path, str], ...]:
+    """What hides an installed cosmolabe in a sandbox that shows this interpreter's packages.
+
+    The slim package is laid over the whole one. Where cosmolabe is a link to a source folder, the
+    link leads nowhere in there and nothing has to be hidden.
+    """
+    installed = Path(cosmolabe.__file__).resolve().parent
+    shown = {Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix)}
+    if not any(installed.is_relative_to(prefix) for prefix in shown):
+        return ()
+    return ((package / "cosmolabe", str(installed)),)
 
 
 def modules() -> list[str]:

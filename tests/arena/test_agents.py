@@ -1,0 +1,330 @@
+"""What agents do, told by a desk that trains nothing; and the command agent, in its sandbox."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cosmolabe.arena.agents import command
+from cosmolabe.arena.dials import LINEAR, NETWORK, changed, dials_of
+from cosmolabe.arena.driving import agent_named, run_session
+from cosmolabe.arena.presets import PRESETS, Usage, preset_named
+from cosmolabe.arena.scripts import read_script
+from cosmolabe.arena.service import Service
+from cosmolabe.arena.session import ledger_of
+from cosmolabe.arena.tasks.folder import TaskPlan, starter_config
+from cosmolabe.arena.tasks.one_file import one_file
+from cosmolabe.core import parts
+from cosmolabe.core.agent import Proposal, SessionOver, Tried
+from cosmolabe.core.record import write_json
+from cosmolabe.nets.recipe import TrainConfig
+
+STARTER = Proposal("WIDTH = 3\n", starter_config(TaskPlan("pong", "transformer", 90, 18)))
+
+
+class Desk:
+    """Scores a proposal by how near its rate is to 0.004; no sandbox, no time."""
+
+    model = "transformer"
+
+    def __init__(self, most=6, seed=3, starter=STARTER, **settings):
+        self.most, self.seed, self.starter, self.settings = most, seed, starter, settings
+        self.done, self.submitted = [], ""
+
+    @property
+    def tried(self):
+        return tuple(self.done)
+
+    @property
+    def seconds_left(self):
+        return 10.0
+
+    def run(self, proposal):
+        if len(self.done) >= self.most:
+            raise SessionOver("over")
+        rate = proposal.config["recipe"].get("rate", 1e-3)
+        value = 1 - abs(math.log(rate / 0.004))
+        val = dict.fromkeys(("c1", "c10", "c20", "composite", "skill"), value)
+        self.done.append(Tried(f"{len(self.done) + 1:03d}", proposal, "ok", val, 1.0))
+        return self.done[-1]
+
+    def submit(self, experiment):
+        self.submitted = experiment
+
+
+def driven(agent, desk):
+    with pytest.raises(SessionOver):
+        agent_named(agent).drive(desk)
+    return [one.proposal for one in desk.tried]
+
+
+def test_every_agent_is_a_part_with_a_sentence():
+    for name in parts.names("agents"):
+        part = parts.load("agents", name)
+        assert part.name == name
+        assert part.summary.endswith(".")
+
+
+@pytest.mark.parametrize("agent", ["null", "random-search", "tpe"])
+def test_a_search_begins_with_the_starter_and_goes_on_as_if_never_interrupted(agent):
+    if agent == "tpe":
+        pytest.importorskip("optuna")
+    whole = driven(agent, Desk(most=7))
+    assert whole[0] == replace(STARTER, note="the starter")
+    desk = Desk(most=3)
+    driven(agent, desk)
+    desk.most = 7
+    assert driven(agent, desk) == whole
+
+
+def test_the_null_agent_changes_nothing_but_the_seed():
+    found = driven("null", Desk(most=5))
+    assert {(one.train, json.dumps(one.config)) for one in found} == {
+        (STARTER.train, json.dumps(STARTER.config))
+    }
+    assert len({one.seed for one in found}) == 5
+
+
+def test_random_search_draws_by_its_seed_and_all_draws_are_recipes():
+    one, other = driven("random-search", Desk(seed=1)), driven("random-search", Desk(seed=2))
+    assert one[1:] != other[1:]
+    for proposal in one:
+        TrainConfig(**proposal.config["recipe"], seed=0)
+
+
+def test_tpe_finds_a_better_rate_than_it_began_with():
+    pytest.importorskip("optuna")
+    desk = Desk(most=30)
+    driven("tpe", desk)
+    late = [one.val["composite"] for one in desk.tried[-8:]]
+    early = [one.val["composite"] for one in desk.tried[1:6]]
+    assert sum(late) / 8 > sum(early) / 5
+    assert max(late) > desk.tried[0].val["composite"]
+
+
+def test_a_search_refuses_a_starter_that_is_broken():
+    class Broken(Desk):
+        def run(self, proposal):
+            found = replace(super().run(proposal), status="failed")
+            self.done[-1] = found
+            return found
+
+    with pytest.raises(ValueError, match="the starter itself came to nothing"):
+        agent_named("random-search").drive(Broken())
+
+
+@given(share=st.floats(0, 1), dial=st.sampled_from([*NETWORK, *LINEAR]))
+def test_a_dial_stays_in_its_range_and_is_found_again(share, dial):
+    value = dial.at(share)
+    slack = 1e-3 * abs(dial.high)
+    assert dial.low - slack <= value <= dial.high + slack
+    train = "RIDGE = 1e-3\nTERMINAL_GAIN = 8.0\n" if dial.constant else "x = 1\n"
+    starter = replace(STARTER, train=train)
+    turned = changed(starter, {dial.name: value}, "")
+    assert dial.value_in(turned) == pytest.approx(value)
+    assert 0 <= dial.share_of(turned) <= 1
+
+
+def test_the_dials_of_the_linear_model_are_constants_of_its_file():
+    starter = Proposal(one_file("linear"), STARTER.config)
+    assert set(dials_of(starter)) == {"RIDGE", "TERMINAL_GAIN"}
+    turned = changed(starter, {"RIDGE": 0.25}, "")
+    assert "\nRIDGE = 0.25\n" in turned.train
+    assert "\nRIDGE = 0.25\n" not in starter.train
+
+
+def test_a_script_makes_its_edits_and_builds_on_what_it_says(tmp_path):
+    script = [
+        {"name": "wider", "edits": [{"find": "WIDTH = 3", "replace": "WIDTH = 4"}]},
+        {"name": "faster", "on": "wider", "recipe": {"rate": 0.004}, "note": "a higher rate"},
+        {"name": "on", "on": "best", "edits": [{"find": "WIDTH = 4", "replace": "WIDTH = 5"}]},
+    ]
+    write_json(tmp_path / "script.json", script)
+    desk = Desk(script=str(tmp_path / "script.json"))
+    agent_named("scripted").drive(desk)
+    found = [one.proposal for one in desk.tried]
+    assert [one.train for one in found] == ["WIDTH = 4\n", "WIDTH = 4\n", "WIDTH = 5\n"]
+    assert [one.config["recipe"]["rate"] for one in found] == [0.002, 0.004, 0.004]
+    assert [one.note for one in found] == ["wider", "a higher rate", "on"]
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ({}, "a script is a list"),
+        ([{"note": "x"}], "needs a name"),
+        ([{"name": "a", "on": "later"}, {"name": "later"}], "no step before it"),
+        ([{"name": "a", "edit": []}], "unknown"),
+    ],
+)
+def test_a_script_that_says_nothing_clear_is_refused(tmp_path, script, why):
+    write_json(tmp_path / "script.json", script)
+    with pytest.raises(ValueError, match=why):
+        read_script(tmp_path / "script.json")
+
+
+def test_an_edit_that_does_not_fit_is_refused_by_its_name(tmp_path):
+    write_json(tmp_path / "s.json", [{"name": "odd", "edits": [{"find": "Z", "replace": ""}]}])
+    with pytest.raises(ValueError, match="step 'odd': its edit fits 0 places"):
+        agent_named("scripted").drive(Desk(script=str(tmp_path / "s.json")))
+
+
+# What an agent in a sandbox may ask for.
+
+
+@pytest.fixture
+def service(tmp_path):
+    return Service(Desk(), tmp_path)
+
+
+def ask(service, question, name="0" * 32):
+    text = question if isinstance(question, (str, bytes)) else json.dumps(question)
+    path = service.task / "asked" / f"{name}.json"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    assert service.serve() == 1
+    return json.loads((service.task / "answers" / f"{name}.json").read_text())
+
+
+def test_a_question_is_answered_once(service):
+    answer = ask(service, {"kind": "experiment", "train": "x", "config": STARTER.config})
+    assert answer["ok"]
+    assert answer["text"].startswith("001: ok")
+    assert service.serve() == 0
+    assert Service(service.desk, service.task).serve() == 0, "nor by a later harness"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "no json",
+        "[" * 100_000,
+        b"\xff\xfe",
+        "[]",
+        {"kind": "verdict"},
+        {"kind": "experiment", "train": 3, "config": {}},
+        {"kind": "experiment", "train": "x", "config": {}, "seed": -1},
+        {"kind": "experiment", "train": "x", "config": {}, "seed": True},
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused_and_runs_nothing(service, question):
+    answer = ask(service, question)
+    assert not answer["ok"]
+    assert answer["text"].startswith("refused: ")
+    assert not service.desk.tried
+
+
+def test_a_question_that_is_a_link_or_a_pipe_or_endless_is_refused(service, tmp_path):
+    import os
+
+    secret = tmp_path / "secret.json"
+    secret.write_text(json.dumps({"kind": "submit", "experiment": "001"}))
+    (service.task / "asked" / f"{'1' * 32}.json").symlink_to(secret)
+    os.mkfifo(service.task / "asked" / f"{'2' * 32}.json")
+    with (service.task / "asked" / f"{'3' * 32}.json").open("wb") as file:
+        file.truncate(1 << 33)
+    (service.task / "asked" / "..json").write_text("{}")
+    assert service.serve() == 3
+    for digit in "123":
+        told = json.loads((service.task / "answers" / f"{digit * 32}.json").read_text())
+        assert told["text"].startswith("refused: ")
+    assert service.desk.submitted == ""
+
+
+# Command-line tools.
+
+
+def test_every_preset_says_what_to_do_and_which_model_to_use():
+    for name, preset in PRESETS.items():
+        words = preset.command("some-model", 2.5)
+        assert any("instruction.md" in word and "time_left" in word for word in words), name
+        assert "some-model" in words
+        assert not [word for word in words if "{" in word]
+    assert "2.5" in preset_named("claude-code").command("", 2.5)
+    with pytest.raises(ValueError, match="no preset 'cloud-code'; have"):
+        preset_named("cloud-code")
+
+
+def test_usage_is_read_from_what_each_tool_prints():
+    usage = Usage()
+    read = preset_named("claude-code").reads
+    assert read is not None
+    used = {"input_tokens": 5, "cache_read_input_tokens": 95, "output_tokens": 3}
+    for tokens in (1, 3):  # the same message grows
+        told = {"id": "m1", "usage": {**used, "output_tokens": tokens}}
+        read(json.dumps({"type": "assistant", "message": told}), usage)
+    read(json.dumps({"type": "assistant", "message": {"id": "m2", "usage": used}}), usage)
+    assert usage.tokens == {"input": 200, "output": 6}
+    assert usage.cost is None
+    read(json.dumps({"type": "result", "total_cost_usd": 0.25}), usage)
+    assert usage.cost == 0.25
+
+    usage, read = Usage(), preset_named("codex").reads
+    assert read is not None
+    for _ in range(2):
+        event = {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 4}}
+        read(json.dumps(event), usage)
+    assert usage.tokens == {"input": 20, "output": 8}
+
+    usage, read = Usage(), preset_named("aider").reads
+    assert read is not None
+    read("Tokens: 2.5k sent, 1,024 received. Cost: $0.02 message, $0.05 session.", usage)
+    assert usage.tokens == {"input": 2500, "output": 1024}
+    assert usage.cost == 0.02
+
+
+@given(line=st.one_of(st.text(max_size=60), st.sampled_from(['{"type":"result"}', "{" * 9, "[1]"])))
+def test_no_line_of_a_transcript_can_break_the_reading(line):
+    for preset in PRESETS.values():
+        assert preset.reads is not None
+        preset.reads(line, Usage())
+
+
+def test_the_command_agent_needs_a_preset_or_a_command_and_a_key():
+    with pytest.raises(ValueError, match="needs --preset NAME or --command"):
+        command.preset_of({})
+    with pytest.raises(ValueError, match="one of them"):
+        command.preset_of({"preset": "codex", "command": "sh"})
+
+
+def test_a_tool_in_its_sandbox_asks_for_experiments_and_chooses_one(new):
+    folder = new("linear")
+    inside = (
+        "set -e; echo scribble >> scratch; "
+        "python run.py --note 'as it is'; "
+        "sed -i 's/^RIDGE = .*/RIDGE = 0.5/' train.py; python run.py --note 'more ridge'; "
+        "python run.py --submit 001; python score.py; cat time_left; "
+        "(echo x >> run.py) 2>/dev/null || echo run.py is safe; "
+        "(echo x >> experiments/summary.tsv) 2>/dev/null || echo the table is safe; "
+        "ls /task/../work 2>/dev/null || echo nothing else is here; "
+        "python -c 'import cosmolabe' 2>/dev/null || echo no simulator"
+    )
+    found, chosen = run_session(folder, "command", {"command": f'sh -c "{inside}"'})
+    log = (folder / "transcript" / "00.log").read_text()
+    assert [one.proposal.note for one in found] == ["as it is", "more ridge"], log
+    assert "\nRIDGE = 0.5\n" in found[1].proposal.train
+    assert chosen == "001"
+    for said in ("run.py is safe", "the table is safe", "nothing else is here", "no simulator"):
+        assert said in log, log
+    begin = ledger_of(folder)[0]
+    assert (begin["agent"], begin["harness"], begin["llm"]) == ("command", "sh", "none")
+
+
+def test_a_tool_is_stopped_when_it_has_spent_what_it_may(new, monkeypatch):
+    from cosmolabe.arena import presets
+
+    told = '{"type":"result","total_cost_usd":3.5}'
+    preset = presets.Preset(
+        "spender",
+        ("sh", "-c", f"echo '{told}'; sleep 600"),
+        reads=presets.read_claude,
+    )
+    monkeypatch.setitem(presets.PRESETS, "spender", preset)
+    folder = new("linear")
+    run_session(folder, "command", {"preset": "spender", "llm": "m", "spend": 3.0})
+    end = ledger_of(folder)[-1]
+    assert end["cost"] == 3.5
+    assert end["wall"] < 300
+    assert ledger_of(folder)[0]["llm"] == "m"
