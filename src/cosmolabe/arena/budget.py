@@ -144,14 +144,14 @@ class Clock:
         """Never below 0; infinite in a budget of steps."""
         if self.budget.seconds is None:
             return float("inf")
-        return max(self.budget.seconds - self.seconds_spent, 0.0)
+        return float(max(self.budget.seconds - self.seconds_spent, 0))
 
     @property
     def steps_left(self) -> float:
         """Never below 0; infinite in a budget of seconds."""
-        return (
-            float("inf") if self.budget.steps is None else max(self.budget.steps - self._steps, 0)
-        )
+        if self.budget.steps is None:
+            return float("inf")
+        return float(max(self.budget.steps - self._steps, 0))
 
     @property
     def over(self) -> bool:

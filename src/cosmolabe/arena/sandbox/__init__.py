@@ -3,8 +3,10 @@
 from cosmolabe.arena.sandbox.box import KILLED, Box, Ended, Enforced, Limits
 from cosmolabe.arena.sandbox.child import Child
 from cosmolabe.arena.sandbox.levels import LEVELS, best_level, why_not
+from cosmolabe.arena.sandbox.proxy import Proxy, Visit
 from cosmolabe.arena.sandbox.python_root import python_root
 from cosmolabe.arena.sandbox.running import open_child, run
+from cosmolabe.arena.sandbox.watching import remove_tree
 
 __all__ = [
     "KILLED",
@@ -14,9 +16,12 @@ __all__ = [
     "Ended",
     "Enforced",
     "Limits",
+    "Proxy",
+    "Visit",
     "best_level",
     "open_child",
     "python_root",
+    "remove_tree",
     "run",
     "why_not",
 ]

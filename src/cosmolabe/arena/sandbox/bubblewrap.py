@@ -39,7 +39,7 @@ def version() -> tuple[int, ...]:
     return tuple(int(word) for word in re.findall(r"\d+", text)[:3])
 
 
-def options(box: Box, *, filter_fd: int | None, status_fd: int, block_fd: int) -> list[str]:
+def options(box: Box, *, filter_fd: int | None, status_fd: int) -> list[str]:
     """What bubblewrap is told through `--args`."""
     scratch = str(min(box.limits.memory, box.limits.disk))
     told = ["--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY]
@@ -51,12 +51,14 @@ def options(box: Box, *, filter_fd: int | None, status_fd: int, block_fd: int) -
     told += _pieces(box)
     if box.gpu:
         told += _devices()
-    told += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", box.start_folder, "--clearenv"]
+    # Run by root, the box's processes own what root owns in /proc/sys, rights or no rights.
+    told += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    told += ["--chdir", box.start_folder, "--clearenv"]
     for name, value in box.environment().items():
         told += ["--setenv", name, value]
     if filter_fd is not None:
         told += ["--seccomp", str(filter_fd)]
-    return [*told, "--json-status-fd", str(status_fd), "--block-fd", str(block_fd)]
+    return [*told, "--json-status-fd", str(status_fd)]
 
 
 def filter_file() -> int | None:

@@ -66,7 +66,7 @@ class Group:
         name = "memory.oom_control" if self.version == 1 else "memory.events"
         return _count(self.folders["memory"] / name, "oom_kill")
 
-    def remove(self, patience: float = 2.0) -> None:
+    def remove(self, patience: int | float = 2.0) -> None:
         """Take the group away; waits for its last process to be gone, `patience` seconds."""
         until = time.monotonic() + patience
         for folder in dict.fromkeys(self.folders.values()):
@@ -81,16 +81,27 @@ class Group:
 
 def find_hierarchy(
     mounts: Path = Path("/proc/self/mountinfo"), own: Path = Path("/proc/self/cgroup")
-) -> Hierarchy | None:
-    """Where this user may make groups with all of `CONTROLLERS`; None where nowhere."""
+) -> Hierarchy:
+    """Where this user may make groups with all of `CONTROLLERS`.
+
+    Raises:
+        ValueError: Nowhere; says what was tried and why it failed.
+    """
     try:
         mounted, places = _mounted(mounts.read_text()), _places(own.read_text())
-    except OSError:
-        return None
-    for found in (_version_1(mounted, places), _version_2(mounted, places)):
-        if found is not None:
-            return found
-    return None
+    except OSError as error:
+        raise ValueError(f"no control groups on this machine: {error}") from None
+    candidates = [*_version_1(mounted, places), *_version_2(mounted, places)]
+    tried = []
+    for hierarchy in candidates:
+        try:
+            hierarchy.new_group(Limits()).remove()
+        except OSError as error:
+            tried.append(str(error))
+            continue
+        return hierarchy
+    told = "; ".join(tried) or "none is mounted with memory, pids and cpu"
+    raise ValueError(f"no control groups may be made here: {told}")
 
 
 def sweep(hierarchy: Hierarchy) -> None:
@@ -155,25 +166,24 @@ def _folder(mounted: dict[str, tuple[str, Path]], places: dict[str, str], name: 
     return mount / inner.lstrip("/")
 
 
-def _version_1(mounted: dict[str, tuple[str, Path]], places: dict[str, str]) -> Hierarchy | None:
+def _version_1(mounted: dict[str, tuple[str, Path]], places: dict[str, str]) -> list[Hierarchy]:
     wanted = (*CONTROLLERS, "cpuacct")
     if not all(name in mounted for name in wanted):
-        return None
+        return []
     own = {name: _folder(mounted, places, name) for name in wanted}
-    top = {name: mounted[name][1] for name in wanted}
-    return _first_that_works(1, [own, top])
+    return [Hierarchy(1, own), Hierarchy(1, {name: mounted[name][1] for name in wanted})]
 
 
-def _version_2(mounted: dict[str, tuple[str, Path]], places: dict[str, str]) -> Hierarchy | None:
+def _version_2(mounted: dict[str, tuple[str, Path]], places: dict[str, str]) -> list[Hierarchy]:
     if "unified" not in mounted:
-        return None
+        return []
     top = mounted["unified"][1]
     own = _folder(mounted, places, "unified")
-    # A group with processes in it may not hand controllers on, so the one above is tried too.
+    # A group with processes in it may not hand controllers on, so the ones above are tried too.
     chain = [own, *(folder for folder in own.parents if folder.is_relative_to(top))]
-    return _first_that_works(
-        2, [dict.fromkeys(CONTROLLERS, folder) for folder in chain if _hands_on(folder)]
-    )
+    return [
+        Hierarchy(2, dict.fromkeys(CONTROLLERS, folder)) for folder in chain if _hands_on(folder)
+    ]
 
 
 def _hands_on(folder: Path) -> bool:
@@ -186,17 +196,6 @@ def _hands_on(folder: Path) -> bool:
         return set(CONTROLLERS) <= set(given.read_text().split())
     except OSError:
         return False
-
-
-def _first_that_works(version: int, candidates: list[dict[str, Path]]) -> Hierarchy | None:
-    for folders in candidates:
-        hierarchy = Hierarchy(version, folders)
-        try:
-            hierarchy.new_group(Limits()).remove()
-        except OSError:
-            continue
-        return hierarchy
-    return None
 
 
 def _count(path: Path, name: str) -> int:

@@ -24,7 +24,7 @@ KILLED_CODE = 128 + signal.SIGKILL
 HANG_UP = 2.0  # seconds that last words may take to arrive
 TAIL = 1 << 16  # bytes of the last words that are kept
 PIECE = 1 << 20  # bytes read or written at once
-Starter = Callable[[Pipe, Pipe, Pipe], Started]
+Starter = Callable[[Pipe, Pipe], Started]
 
 
 class Child:
@@ -48,9 +48,10 @@ class Child:
         self._stdin, self._merge, self._log = stdin, merge, log
         self._ready, self._lock = threading.Event(), threading.Lock()
         self._failed: BaseException | None = None
-        self._killed, self._tail = "", b""
+        self._killed, self._tail, self._opened = "", b"", False
         self._ended: Ended | None = None
         self.started: Started
+        self.at_end = contextlib.ExitStack()
         self._watcher = threading.Thread(target=self._live, daemon=True)
         self._watcher.start()
         self._ready.wait()
@@ -155,16 +156,15 @@ class Child:
         """The whole life of the box, in the watching thread."""
         began = time.monotonic()
         try:
-            out = subprocess.PIPE
-            self.started = self._start(
-                subprocess.PIPE if self._stdin else subprocess.DEVNULL,
-                out,
-                subprocess.STDOUT if self._merge else subprocess.PIPE,
-            )
+            words = subprocess.STDOUT if self._merge else subprocess.PIPE
+            self.started = self._start(subprocess.PIPE, words)
             process = self.started.process
-            if process.stdin is not None:
-                os.set_blocking(process.stdin.fileno(), False)
+            assert process.stdin is not None
+            os.set_blocking(process.stdin.fileno(), False)
             _widen(process)
+            if not self._stdin:
+                process.stdin.close()
+            self._opened = True
         except BaseException as error:
             self._failed = error
             return
@@ -209,10 +209,10 @@ class Child:
                 return "memory"
             if not self.enforced.memory.startswith("cgroup"):
                 pids = self.started.pids()
-                if self.enforced.valid and watching.resident(pids) > limits.memory:
-                    return "memory"
                 if self.enforced.valid and watching.threads(pids) > limits.processes:
                     return "processes"
+                if self.enforced.valid and watching.holds_more(pids, limits.memory):
+                    return "memory"
         return ""
 
     def _too_much_disk(self) -> str:
@@ -262,8 +262,9 @@ class Child:
             raise self._failed
 
     def _close(self) -> None:
-        """Close the pipes, except one that is still being listened to."""
-        if self._failed is None:
+        """Close the pipes, except one that is still being listened to, and what stood by."""
+        self.at_end.close()
+        if self._opened:
             process = self.started.process
             heard = process.stdout if self._merge else process.stderr
             for pipe in (process.stdin, process.stdout, process.stderr):

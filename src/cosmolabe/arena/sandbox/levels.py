@@ -3,7 +3,7 @@
 import functools
 import subprocess
 
-from cosmolabe.arena.sandbox import bubblewrap, cgroups
+from cosmolabe.arena.sandbox import bubblewrap, cgroups, containers
 from cosmolabe.arena.sandbox.python_root import python_root
 
 LEVELS = ("docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local")
@@ -48,18 +48,30 @@ def why_not(level: str) -> str:
     if level == "unsafe-local":
         return ""
     if level == "docker":
-        return "not built yet"
+        try:
+            containers.engine()
+        except ValueError as error:
+            return str(error)
+        return ""
     if why := _why_no_bubble():
         return why
-    return "" if level == "bwrap+rlimits" or hierarchy() else "no control groups may be made here"
+    if level == "bwrap+cgroup":
+        try:
+            hierarchy()
+        except ValueError as error:
+            return str(error)
+    return ""
 
 
 @functools.cache
-def hierarchy() -> cgroups.Hierarchy | None:
-    """Where control groups may be made; what killed harnesses left there is swept."""
+def hierarchy() -> cgroups.Hierarchy:
+    """Where control groups may be made; what killed harnesses left there is swept.
+
+    Raises:
+        ValueError: Nowhere.
+    """
     found = cgroups.find_hierarchy()
-    if found is not None:
-        cgroups.sweep(found)
+    cgroups.sweep(found)
     return found
 
 

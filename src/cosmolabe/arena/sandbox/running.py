@@ -11,6 +11,8 @@ from pathlib import Path
 from cosmolabe.arena.sandbox import levels
 from cosmolabe.arena.sandbox.box import Box, Ended, refuse_missing
 from cosmolabe.arena.sandbox.child import Child, Starter
+from cosmolabe.arena.sandbox.containers import start_container
+from cosmolabe.arena.sandbox.relay import Relay, through
 from cosmolabe.arena.sandbox.start import start_bubble, start_local
 
 
@@ -73,15 +75,25 @@ def _child(
     merge: bool,
     log: io.BufferedIOBase | None,
 ) -> Child:
+    level = levels.chosen(level)
     refuse_missing(box)
     folders = tuple(Path(host) for host, _ in box.writable)
-    start = _starter(box, argv, levels.chosen(level))
-    return Child(start, box.limits, folders, stdin=stdin, merge=merge, log=log)
+    with contextlib.ExitStack() as at_end:
+        if box.port is not None and level != "unsafe-local":
+            relay = Relay(box.port)
+            at_end.callback(relay.close)
+            box, argv = through(relay, box, argv)
+        start = _starter(box, argv, level)
+        child = Child(start, box.limits, folders, stdin=stdin, merge=merge, log=log)
+        child.at_end = at_end.pop_all()
+        return child
 
 
 def _starter(box: Box, argv: Sequence[str], level: str) -> Starter:
     if level == "unsafe-local":
         return functools.partial(start_local, box, argv)
+    if level == "docker":
+        return functools.partial(start_container, box, argv)
     hierarchy = levels.hierarchy() if level == "bwrap+cgroup" else None
     return functools.partial(start_bubble, box, argv, hierarchy)
 

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from cosmolabe.arena.sandbox.cgroups import Group, Hierarchy
 from cosmolabe.arena.sandbox.waiting import ready
 
 PATIENCE = 10.0  # seconds until a killed process has to be gone
+WAIT = 'read -r go && [ "$go" = go ] && exec "$@"'
+GO = b"go\n"
 Pipe = int | IO[bytes] | None
 
 
@@ -56,11 +59,12 @@ class Bubble:
 
     process: subprocess.Popen[bytes]
     enforced: Enforced
-    init: int
-    """File descriptor of the box's first process: when that is gone, all are."""
-    init_pid: int
     status: int
-    group: Group | None
+    """Where bubblewrap tells of its first process and, at the end, of the exit status."""
+    init: int = -1
+    """File descriptor of the box's first process: when that is gone, all are."""
+    init_pid: int = -1
+    group: Group | None = None
     seen_cpu: float = 0.0
     kills: int = 0
 
@@ -82,7 +86,7 @@ class Bubble:
 
     def kill(self) -> None:
         """End the first process; the kernel ends all others of its namespace with it."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             signal.pidfd_send_signal(self.init, signal.SIGKILL)
 
     def close(self) -> tuple[bool, int]:
@@ -102,58 +106,87 @@ class Bubble:
 
 
 def start_bubble(
-    box: Box,
-    argv: Sequence[str],
-    hierarchy: Hierarchy | None,
-    stdin: Pipe,
-    stdout: Pipe,
-    stderr: Pipe,
+    box: Box, argv: Sequence[str], hierarchy: Hierarchy | None, stdout: Pipe, stderr: Pipe
 ) -> Bubble:
     """Start `argv` under bubblewrap; it runs its first instruction only when its limits hold.
+
+    Until then a shell waits in its place for a word on stdin. Should this harness be killed
+    meanwhile, the word never comes and the shell ends; from then on the kernel ends the box with
+    the harness.
 
     Raises:
         ValueError: bubblewrap is missing, or refuses.
     """
-    block_out, block_in = os.pipe()
-    status_out, status_in = os.pipe()
+    status, told = os.pipe()
     filter_fd = bubblewrap.filter_file()
-    told = bubblewrap.options(box, filter_fd=filter_fd, status_fd=status_in, block_fd=block_out)
-    args = bubblewrap.filled(b"".join(os.fsencode(word) + b"\0" for word in told))
-    passed = [fd for fd in (args, filter_fd, status_in, block_out) if fd is not None]
-    group = hierarchy.new_group(box.limits) if hierarchy else None
+    words = bubblewrap.options(box, filter_fd=filter_fd, status_fd=told)
+    args = bubblewrap.filled(b"".join(os.fsencode(word) + b"\0" for word in words))
+    passed = [fd for fd in (args, filter_fd, told) if fd is not None]
     try:
         process = subprocess.Popen(
-            [bubblewrap.find(), "--args", str(args), "--", *argv],
+            [bubblewrap.find(), "--args", str(args), "--", "/bin/sh", "-c", WAIT, "sh", *argv],
             env={},
             cwd="/",
-            stdin=stdin,
+            stdin=subprocess.PIPE,
             stdout=stdout,
             stderr=stderr,
             bufsize=0,
             pass_fds=passed,
         )
+    except BaseException:
+        os.close(status)
+        raise
     finally:
         for fd in passed:
             os.close(fd)
+    bubble = Bubble(process, Enforced("none"), status)
     try:
-        pid = _first_process(status_out)
-        init = os.pidfd_open(pid)
-        if group:
-            group.add(pid)
-        _limit(pid, box, grouped=group is not None)
+        _hold(bubble, box, hierarchy, filter_fd is not None)
+        assert process.stdin is not None
+        process.stdin.write(GO)
     except (ValueError, OSError) as error:
-        process.kill()
-        said = b"".join(piece for piece in process.communicate() if piece)
-        os.close(status_out)
-        os.close(block_in)
-        if group:
-            group.remove()
-        words = said.decode(errors="replace").strip()
-        raise ValueError(f"bubblewrap did not start: {error} {words}") from None
-    os.write(block_in, b"!")
-    os.close(block_in)
-    os.set_blocking(status_out, False)
-    return Bubble(process, _enforced(box, group, filter_fd), init, pid, status_out, group)
+        raise ValueError(f"bubblewrap did not start: {error}{_abandon(bubble)}") from None
+    os.set_blocking(status, False)
+    return bubble
+
+
+def _hold(bubble: Bubble, box: Box, hierarchy: Hierarchy | None, filtered: bool) -> None:
+    """Put the box's first processes under all limits."""
+    bubble.init_pid = _first_process(bubble.status)
+    bubble.init = os.pidfd_open(bubble.init_pid)
+    _wait_until_bound(bubble, filtered)
+    bubble.group = hierarchy.new_group(box.limits) if hierarchy else None
+    for pid in watching.members(bubble.init_pid):
+        if bubble.group:
+            bubble.group.add(pid)
+        _limit(pid, box, grouped=bubble.group is not None)
+    bubble.enforced = _enforced(box, bubble.group, filtered)
+
+
+def _wait_until_bound(bubble: Bubble, filtered: bool) -> None:
+    """Until the box's first process dies with bubblewrap: it asks for that, then for the filter."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if ready([bubble.init], [], 0):
+            raise ValueError("it ended at once. ")
+        text = Path(f"/proc/{bubble.init_pid}/status").read_text()
+        if "Seccomp:\t2" in text or (not filtered and len(watching.members(bubble.init_pid)) > 1):
+            return
+        time.sleep(0.0005)
+    raise ValueError(f"it was not ready after {PATIENCE:g} s. ")
+
+
+def _abandon(bubble: Bubble) -> str:
+    """End what did not start, and give its last words."""
+    bubble.kill()
+    bubble.process.kill()
+    words = b"".join(piece for piece in bubble.process.communicate() if piece)
+    os.close(bubble.status)
+    if bubble.init >= 0:
+        os.close(bubble.init)
+    if bubble.group:
+        bubble.group.remove()
+    return words.decode(errors="replace").strip()
 
 
 @dataclass
@@ -189,7 +222,7 @@ class Local:
         return True, code if code >= 0 else 128 - code
 
 
-def start_local(box: Box, argv: Sequence[str], stdin: Pipe, stdout: Pipe, stderr: Pipe) -> Local:
+def start_local(box: Box, argv: Sequence[str], stdout: Pipe, stderr: Pipe) -> Local:
     """Start `argv` with no sandbox at all; paths inside the box are read as those they stand for.
 
     Raises:
@@ -200,7 +233,7 @@ def start_local(box: Box, argv: Sequence[str], stdin: Pipe, stdout: Pipe, stderr
             [outside(box, word) for word in argv],
             env={name: outside(box, value) for name, value in box.environment().items()},
             cwd=outside(box, box.start_folder),
-            stdin=stdin,
+            stdin=subprocess.PIPE,
             stdout=stdout,
             stderr=stderr,
             bufsize=0,
@@ -261,10 +294,10 @@ def _first_process(status: int) -> int:
     text = b""
     while b"\n" not in text:
         if not ready([status], [], PATIENCE):
-            raise ValueError(f"nothing heard from it for {PATIENCE:g} s.")
+            raise ValueError(f"nothing heard from it for {PATIENCE:g} s. ")
         piece = os.read(status, 4096)
         if not piece:
-            raise ValueError("it ended at once.")
+            raise ValueError("it ended at once. ")
         text += piece
     return int(json.loads(text.split(b"\n")[0])["child-pid"])
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import stat
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,13 +48,27 @@ def threads(pids: Iterable[int]) -> int:
     return count
 
 
-def resident(pids: Iterable[int]) -> int:
-    """Bytes of memory these processes hold; what they share is counted for each."""
+def holds_more(pids: list[int], limit: int) -> bool:
+    """Whether these processes hold more than `limit` bytes of memory together.
+
+    First by what each holds, which counts shared pages for each; only where that is too much, by
+    shares (PSS), which takes the kernel longer to count.
+    """
     pages = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
             pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    if pages * os.sysconf("SC_PAGE_SIZE") <= limit:
+        return False
+    return sum(map(_share, pids)) > limit
+
+
+def _share(pid: int) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) << 10
+    return 0
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
@@ -116,3 +131,15 @@ def unlinked_bytes(pids: Iterable[int], devices: set[int]) -> int:
                             seen.add(key)
                             total += about.st_blocks * BLOCK
     return total
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove what a box has left, however deep its folders lie; follows no link.
+
+    Raises:
+        ValueError: Something of it cannot be removed.
+    """
+    program = ["rm", "-rf", "--one-file-system", "--", str(folder.absolute())]
+    ended = subprocess.run(program, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise ValueError(f"cannot remove {folder}: {ended.stderr.strip()[:300]}")
