@@ -22,7 +22,7 @@ def open_model(name: str, store: Any, seed: int = 0, trust: bool = False) -> Any
 
     path, _, attribute = name.rpartition(":")
     if path.endswith(".py"):
-        return _own(Path(path), attribute, store.manifest, trust)
+        return _own(Path(path), attribute, _made(Path(path), attribute, store.manifest, trust))
     folder = Path(name.replace("{game}", store.game))
     if folder.is_dir():
         return load_trained(folder, store.manifest)
@@ -40,7 +40,40 @@ def open_model(name: str, store: Any, seed: int = 0, trust: bool = False) -> Any
     return part.create(store.manifest, part.sizes[0], seed)
 
 
-def _own(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa: ANN401
+def open_frame_model(name: str, manifest: Any, trust: bool = False) -> Any:  # noqa: ANN401
+    """The frame model that `name` means, or None where it means no frame model.
+
+    A folder that `cosmolabe train --frames` wrote, or FILE.py:NAME, a callable that takes the
+    manifest and gives something with `step` and a `name`; the last needs `trust`.
+    """
+    model = open_any(name, manifest, trust)
+    return model if paints(model) else None
+
+
+def open_any(name: str, manifest: Any, trust: bool = False) -> Any:  # noqa: ANN401
+    """A frame model by folder, whatever a user's callable gives, or None; user code runs once."""
+    path, _, attribute = name.rpartition(":")
+    if path.endswith(".py"):
+        model = _made(Path(path), attribute, manifest, trust)
+        with _told(Path(path)):
+            painter = paints(model)
+        return model if painter else _own(Path(path), attribute, model)
+    folder = Path(name)
+    if not (folder / "frame_model.json").is_file():
+        return None
+    from cosmolabe.nets.frame_net import PixelModel
+
+    return PixelModel.load(folder)
+
+
+def paints(model: Any) -> bool:  # noqa: ANN401 - whatever a user's callable gives
+    """Is it a frame model: does it step, not roll out, and have a name?"""
+    steps = callable(getattr(model, "step", None)) and not hasattr(model, "rollout")
+    return steps and _is_name(getattr(model, "name", None))
+
+
+def _made(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa: ANN401
+    """What a user's callable gives."""
     if not trust:
         raise ValueError(f"{path} is Python and would be run; say --trust if you trust it")
     if not path.is_file():
@@ -56,7 +89,11 @@ def _own(path: Path, attribute: str, manifest: Any, trust: bool) -> Any:  # noqa
     if not callable(make):
         raise ValueError(f"{path} has no callable '{attribute}'")
     with _told(path):
-        model = make(manifest)
+        return make(manifest)
+
+
+def _own(path: Path, attribute: str, model: Any) -> Any:  # noqa: ANN401
+    with _told(path):
         name = getattr(model, "name", None)
     if not callable(getattr(model, "rollout", None)) or not _is_name(name):
         raise ValueError(

@@ -273,6 +273,38 @@ def _told(store: Path, one: Any) -> str:  # noqa: ANN401 - an Alignment, loaded 
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckFrames(Verb):
+    """Does a frame model keep its promises: shapes, types, rows apart from each other, no luck?"""
+
+    model: Positional[str]
+    """A folder that `train --frames` wrote, or FILE.py:NAME (with --trust)."""
+    game: str = "pong"
+    """Game whose manifest an own model is made with."""
+    trust: FlagCreatePairsOff[bool] = False
+    """Run the user's own Python."""
+
+    def run(self) -> Answer:
+        """Run every check of `bench/frame_models/conformance`."""
+        from cosmolabe.bench.frame_models.conformance import check_frames
+        from cosmolabe.cli._models import open_frame_model
+        from cosmolabe.core import parts
+
+        manifest = parts.load("games", self.game).manifest
+        model = open_frame_model(self.model, manifest, self.trust)
+        if model is None:
+            raise ValueError(
+                f"'{self.model}' is no frame model: a folder that `cosmolabe train --frames` "
+                "wrote, or FILE.py:NAME that gives an object with `step` and a `name`"
+            )
+        made = check_frames(model, len(manifest.profile.action_fields))
+        failed = [one.name for one in made if not one.ok]
+        data = {"model": self.model, "failed": failed, "checks": [asdict(one) for one in made]}
+        rows = [("ok" if one.ok else "FAILED", one.name, one.detail) for one in made]
+        text = f"{len(made) - len(failed)} of {len(made)} promises kept"
+        return Answer(data, [Table(("", "promise", "seen"), rows), text], ok=not failed)
+
+
 VERB = (
     Annotated[CheckGame, subcommand("game")]
     | Annotated[CheckEnvelope, subcommand("envelope")]
@@ -280,4 +312,5 @@ VERB = (
     | Annotated[CheckScenarios, subcommand("scenarios")]
     | Annotated[CheckAlignment, subcommand("alignment")]
     | Annotated[CheckCorpus, subcommand("corpus")]
+    | Annotated[CheckFrames, subcommand("frames")]
 )

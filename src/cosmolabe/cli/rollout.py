@@ -18,7 +18,8 @@ class Rollout(Verb):
     store: Positional[Path]
     """Store whose episodes are imagined onward."""
     model: Annotated[str, arg(aliases=["-m"])]
-    """A model's name, a checkpoint folder, or FILE.py:NAME."""
+    """A model's name, a checkpoint folder, or FILE.py:NAME. A frame model (a folder that `train
+    --frames` wrote, or an own object with `step`) paints three seconds of held actions."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder of rollouts to write; `cosmolabe judge` takes it."""
     split: str = "test"
@@ -35,7 +36,7 @@ class Rollout(Verb):
     def run(self) -> Answer:
         """Draw start states, imagine, write."""
         from cosmolabe.bench.rolling import draw_and_imagine  # lazily, as all below
-        from cosmolabe.cli._models import open_model
+        from cosmolabe.cli._models import open_any, open_model, paints
         from cosmolabe.data.store import open_store
 
         if self.frames <= CONTEXT:
@@ -45,7 +46,10 @@ class Rollout(Verb):
         if (self.out / "rollouts.jsonl").exists():
             raise ValueError(f"{self.out} holds rollouts already; choose a new folder")
         store = open_store(self.store)
-        model = open_model(self.model, store, self.seed, self.trust)
+        model = open_any(self.model, store.manifest, self.trust)
+        if paints(model):
+            return self._painted(model, store.game)
+        model = model or open_model(self.model, store, self.seed, self.trust)
         drawn = draw_and_imagine(model, store, self.split, self.episodes, self.frames, self.seed)
         facts = keep(self.out, store, model, drawn, self.seed)
         text = f"{self.out}: {facts['rollouts']} rollouts of {self.frames} frames by {model.name}"
@@ -54,6 +58,22 @@ class Rollout(Verb):
         if facts["unusable"]:
             text += f"\n{facts['unusable']} rollouts cannot be used: {facts['why']}"
         return Answer({"folder": self.out, **facts}, text)
+
+    def _painted(self, model: Any, game: str) -> Answer:  # noqa: ANN401 - a FrameModel
+        """What a frame model paints of held actions, as videos with actions."""
+        from cosmolabe.bench.frame_models.figures import psnr_by_step
+        from cosmolabe.bench.frame_models.rolling import paint, write_painted
+
+        told = paint(model, game, self.episodes, self.seed)
+        write_painted(self.out, told, game=game, model=model.name, seed=self.seed)
+        steps = psnr_by_step(told)
+        facts = {"rollouts": len(told.ids), "frames": told.true.shape[1], "fps": told.fps}
+        shown = [one for one in steps if one["step"] in (1, 5, 10, 20, 40)]
+        text = "PSNR, dB (holding the last given frame): " + ", ".join(
+            f"step {one['step']} {one['psnr']:.1f} ({one['still']:.1f})" for one in shown
+        )
+        said = f"{self.out}: {facts['rollouts']} rollouts of {facts['frames']} frames by "
+        return Answer({"folder": self.out, **facts, "psnr": steps}, [f"{said}{model.name}", text])
 
 
 def keep(

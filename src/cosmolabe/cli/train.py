@@ -38,6 +38,9 @@ class Train(Verb):
     """Go on from what an earlier sitting left in the folder, if it left anything."""
     evaluate: float | None = None
     """Judge a few windows of val every so many seconds, and say how it stands."""
+    frames: FlagCreatePairsOff[bool] = False
+    """Train the small frame model instead: it paints the next frame of the store's game, and
+    learns from play of its own drawing."""
     threads: int | None = None
     """Threads to compute with; else OMP_NUM_THREADS, else one."""
 
@@ -59,6 +62,8 @@ class Train(Verb):
             raise ValueError(
                 f"{self.out} holds a trained model; say --resume to go on, or choose a new folder"
             )
+        if self.frames:
+            return self._train_frames(store.game)
         part = parts.load("models", self.model)
         if not part.trainable:
             raise ValueError(f"'{self.model}' learns nothing; judge it by its name")
@@ -96,6 +101,34 @@ class Train(Verb):
             f"{self.out}: {self.model} for {store.game}, {last.step} steps in "
             f"{last.seconds:.0f} s, loss {last.loss:.4f}"
         )
+        return Answer(data, text)
+
+    def _train_frames(self, game: str) -> Answer:
+        """The small frame model; the folder's own steps are gone on with."""
+        from cosmolabe.bench.frame_models.training import FrameRecipe, train_frames
+
+        if self.seconds is not None or self.evaluate:
+            raise ValueError(
+                "a frame model trains by --steps; --seconds and --evaluate are not its"
+            )
+        if (self.out / "frame_model.json").exists() and not self.resume:
+            raise ValueError(
+                f"{self.out} holds a trained model; say --resume to go on, or choose a new folder"
+            )
+        asked = {"steps": self.steps, "batch": self.batch_size, "rate": self.rate}
+        recipe = FrameRecipe(seed=self.seed)
+        recipe = replace(recipe, **{k: v for k, v in asked.items() if v is not None})
+        last: dict[str, float] = {}
+        with progress("training pixels") as tell:
+
+            def told(now: dict[str, float]) -> None:
+                last.update(now)
+                tell(int(now["step"]), recipe.steps)
+
+            model = train_frames(game, recipe, folder=self.out, tell=told)
+        data = {"checkpoint": self.out, "model": model.name, "game": game, **last}
+        loss = last.get("loss", float("nan"))
+        text = f"{self.out}: {model.name} for {game}, {recipe.steps} steps, loss {loss:.4f}"
         return Answer(data, text)
 
     def config_from(self, recipe: Any) -> Any:  # noqa: ANN401 - a TrainConfig, loaded lazily

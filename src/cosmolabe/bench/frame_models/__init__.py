@@ -1,0 +1,1 @@
+"""World models of pixels: one trained here, anyone's rolled out, checked and measured."""
