@@ -82,7 +82,7 @@ def test_doctor_fails_where_a_needed_library_is_missing(monkeypatch):
         (("train", "{}/nowhere", "--out", "{}/x"), "no store at"),
         (("judge", "--out", "{}/x"), "judge what?"),
         (("judge", "{}", "--out", "{}/x"), "which world model?"),
-        (("judge", "{}", "-m", "still", "--out", "{}/x", "--judges", "vqa"), "no judge"),
+        (("judge", "{}", "-m", "still", "--out", "{}/x", "--judges", "beauty"), "no judge"),
         (("report", "{}/nowhere"), "no run folder"),
         (("compare", "{}/a", "{}/b"), "no file"),
         (("compare", "{}/a", "{}/b", "--margin", "-1"), "margin"),

@@ -86,7 +86,9 @@ def code_hash(proposal: Proposal) -> str:
     return hashlib.sha256(_text(proposal)).hexdigest()
 
 
-def train(folder: Path, proposal: Proposal, seed: int, seconds: int | float, rules: Rules) -> Trained:
+def train(
+    folder: Path, proposal: Proposal, seed: int, seconds: int | float, rules: Rules
+) -> Trained:
     """Run a proposal in the new folder of an experiment; the weights, if any, end up there."""
     folder.mkdir(parents=True)
     _write(folder, proposal)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from tyro.conf import arg
 
+from cosmolabe.cli import _vqa
 from cosmolabe.cli._physics import keep_imagined
 from cosmolabe.cli._verb import Answer, Verb, progress
 from cosmolabe.cli.judge import clear, readings_table, refuse_foreign
@@ -18,7 +19,6 @@ from cosmolabe.cli.judge import clear, readings_table, refuse_foreign
 PARTS = ("stores", "models", "rollouts")
 WINDOWS = 4  # judged in each test episode
 FRAMES = 180  # of a rollout, three seconds
-LATER = "The vqa judge did not look: this version has none yet."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,14 @@ class Demo(Verb):
     """Rollouts of three seconds kept for each game."""
     seed: int = 42
     """Seed of the model's weights and of the order of its data."""
+    vlm: str = "tiny"
+    """Vision-language model of the vqa judge."""
+    vlm_weights: str = ""
+    """Its weights; the bundled ones where none are named."""
+
+    certificate: ClassVar[Path | None] = None
+    protocol: ClassVar[str] = ""
+    device: ClassVar[str] = ""
 
     stopped: ClassVar[str] = "what was played and learnt is kept; the same command goes on"
 
@@ -55,29 +63,46 @@ class Demo(Verb):
         if not self.games:
             raise ValueError("the demo needs at least one game")
         refuse_foreign(self.out, PARTS)
-        began, judgements, steps = time.monotonic(), [], {}
+        began, judgements, notes = time.monotonic(), [], []
         physics, seen = Physics.load(), Imagined([], [], [])
+        vqa, asked, agree, why = self._asker()
         for game in self.games:
-            judged, looked, steps[game] = self._one_game(game, physics)
+            judged, (obeyed, looked, rows), how = self._one_game(game, physics, vqa)
             judgements.append(judged)
-            seen += looked
+            notes.append(f"{game}: {how}.")
+            seen, asked, agree = seen + looked, asked + obeyed, agree + rows
+        notes += [why] if why else []
         clear(self.out, PARTS)
         with _step("writing the report"):
             write_runs(judgements, self.out)
-            keep_imagined(self.out, [r for one in judgements for r in one.readings], seen, physics)
+            readings = [r for one in judgements for r in one.readings]
+            keep_imagined(self.out, readings, seen, physics)
+            readings += seen.readings
+            if vqa is not None:
+                readings = _vqa.keep(self.out, readings, asked, vqa, agree)
             record = self.out / "record.json"
-            write_json(record, _noted(record, steps))
+            write_json(record, _noted(record, notes))
             page = write_report(self.out)
-        readings = [*(r for one in judgements for r in one.readings), *seen.readings]
         seconds = time.monotonic() - began
         data = {"run": self.out, "report": page, "seconds": seconds, "readings": readings}
         done = f"wrote {page} in {seconds:.0f} s; open it in a browser"
-        return Answer(data, [readings_table(readings), LATER, done])
+        return Answer(data, [readings_table(readings), *([why] if why else []), done])
 
-    def _one_game(self, game: str, physics: Any) -> tuple[Any, Any, str]:  # noqa: ANN401
+    def _asker(self) -> tuple[Any, Any, list[Any], str]:
+        """The vqa judge and nothing asked yet; where its model cannot be had, why not."""
+        from cosmolabe.bench.vqa.imagined import Obeyed
+
+        try:
+            return _vqa.vqa_of(self), Obeyed(), [], ""
+        except (ValueError, ModuleNotFoundError) as error:
+            return None, Obeyed(), [], f"The vqa judge did not look: {error}"
+
+    def _one_game(self, game: str, physics: Any, vqa: Any) -> tuple[Any, Any, str]:  # noqa: ANN401
         from cosmolabe.bench.evaluate import judge_model
         from cosmolabe.bench.physics.imagined import judge_drawn
-        from cosmolabe.bench.rolling import draw_and_imagine
+        from cosmolabe.bench.vqa.held_play import held_play, imagine_held
+        from cosmolabe.bench.vqa.imagined import Obeyed
+        from cosmolabe.bench.vqa.together import judge_same
         from cosmolabe.cli.rollout import keep
         from cosmolabe.data.collect import collect
 
@@ -89,14 +114,19 @@ class Demo(Verb):
             folder = self.out / "rollouts" / game
             if (folder / "rollouts.jsonl").exists():
                 shutil.rmtree(folder)  # ours, and perhaps of a model that has learnt more since
-            drawn = draw_and_imagine(model, store, "test", self.rollouts, FRAMES)
-            keep(folder, store, model, drawn, 0)
+            held = held_play(game, self.rollouts, frames=FRAMES)
+            prediction, unusable = imagine_held(model, held)
+            keep(folder, store, model, (held.windows, prediction, unusable, ()), 0)
         with _step("judging"):
             judged = judge_model(model, store, per_episode=WINDOWS, command="demo")
+        told = {model.name: (prediction, unusable)}
         with _step("looking at the drawn rollouts"):
-            windows, prediction, why, _ = drawn
-            looked = judge_drawn(windows, {model.name: (prediction, why)}, store, physics)
-        return judged, looked, how
+            if vqa is not None:
+                return judged, judge_same(held, told, store, vqa, physics), how
+            looked = judge_drawn(
+                held.windows, told, store, physics, look=lambda episode: held.looks[episode]
+            )
+        return judged, (Obeyed(), looked, []), how
 
     def _trained(self, store: Any) -> tuple[Any, str]:  # noqa: ANN401 - a Store, loaded lazily
         """A model trained to the end; an earlier sitting's training goes on where it stopped."""
@@ -126,13 +156,12 @@ class Demo(Verb):
         return model, f"trained for {last.step} steps in {last.seconds:.0f} s"
 
 
-def _noted(path: Path, steps: dict[str, str]) -> dict[str, Any]:
+def _noted(path: Path, notes: list[str]) -> dict[str, Any]:
     """The record with what a reader of the demo should know."""
     from cosmolabe.core.record import read_json
 
     record = read_json(path)
-    told = [f"{game}: {how}." for game, how in steps.items()]
-    return record | {"notes": [*record.get("notes", ()), *told, LATER]}
+    return record | {"notes": [*record.get("notes", ()), *notes]}
 
 
 @contextlib.contextmanager

@@ -31,6 +31,7 @@ EXTRAS = {
     "datasets": (("datasets",), "hand stores out as Hugging Face datasets"),
     "zarr": (("zarr",), "hand stores out as Zarr v3"),
     "minari": (("minari", "h5py"), "hand stores out as Minari datasets"),
+    "arena": (("torch", "optuna"), "let a search improve a model in a session"),
     "ray": (("ray",), "spread collect, judge and the table of models over machines"),
 }
 """Extra: (distributions it installs, what it is for)."""

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
-from cosmolabe.cli import _physics
+from cosmolabe.cli import _physics, _vqa
 from cosmolabe.cli._verb import Answer, Engine, Table, Verb, progress
 
-JUDGES = ("state", "physics")
+JUDGES = ("state", "vqa", "physics")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +30,15 @@ class Judge(Verb):
     """A model's name, a checkpoint folder ({game} stands for the game), or FILE.py:NAME; may be
     given several times."""
     judges: str = "state"
-    """Judges by name, with commas between: state, physics."""
+    """Judges by name, with commas between: state, vqa, physics. Where vqa and physics look at a
+    model, both look at the same rollouts, of actions that are held."""
     split: str = "test"
     """Split the windows are drawn from."""
     protocol: str = "state/1"
     """Protocol of the state judge: state/1, state/awm-1, or one that corrupts what the model is
-    shown: state/1+noise, +masked, +missing, +skip2, +partial. Of the physics judge: physics/1,
-    physics/phyprobe-1. One of each, with a comma between."""
+    shown: state/1+noise, +masked, +missing, +skip2, +partial. Of the vqa judge: vqa/1,
+    vqa/universe-1. Of the physics judge: physics/1, physics/phyprobe-1. One of each, with a comma
+    between."""
     episodes: Annotated[int, arg(aliases=["-n"])] = 256
     """Episodes drawn, at most."""
     per_episode: int = 1
@@ -62,14 +64,20 @@ class Judge(Verb):
     """Physics: the eye, NAME or NAME:SIZE; otherwise the one the head was trained with."""
     weights: Path | None = None
     """Physics: file or folder of the eye's weights."""
+    vlm: str = "tiny"
+    """Vqa: the vision-language model, NAME or NAME:SIZE."""
+    vlm_weights: str = ""
+    """Vqa: its weights, a folder or hub id; the bundled or pinned ones where none are named."""
+    certificate: Path | None = None
+    """Vqa: the model's certificate; otherwise the one that lies beside its weights."""
     device: str = ""
-    """Physics: cpu or cuda; cuda where there is one."""
+    """Physics and vqa: cpu or cuda."""
     features: Path | None = None
     """Physics: folder in which what the eye saw is kept, for another head, say."""
     timeout: float = 300.0
     """Physics: seconds that decoding one video may take."""
     imagined: Annotated[int, arg(aliases=["--physics-episodes"])] = 32
-    """Physics, with --model: rollouts of 3 s that are drawn and judged, for each model."""
+    """Physics and vqa, with --model: rollouts of 3 s that are drawn and judged, for each model."""
     workers: int = 1
     """Processes that share the pairs of store and model, or the videos."""
     engine: Engine = "local"
@@ -93,12 +101,14 @@ class Judge(Verb):
         if finished and (len(finished) < len(self.paths) or self.model):
             raise ValueError("rollouts are judged as they are: without --model, apart from stores")
         refuse_foreign(self.out)
-        if wanted == ["physics"] and not finished and not self.model:
+        if "state" not in wanted and not finished and not self.model:
             raise ValueError("which world model? say --model NAME or --model FOLDER")
         readings: list[Any] = []
         if "state" in wanted:
             readings = self._judge_rollouts() if finished else self._judge_models()
-        if "physics" in wanted:
+        if "vqa" in wanted:
+            readings = self._judge_asked(readings, bool(finished), "physics" in wanted)
+        elif "physics" in wanted:
             readings = self._judge_imagined(readings, bool(finished))
         data: dict[str, Any] = {"run": self.out, "readings": readings}
         text: list[Any] = [readings_table(readings)]
@@ -109,7 +119,8 @@ class Judge(Verb):
             text.append(f"wrote {data['report']}")
         else:
             text.append(f"wrote {self.out}")
-        return Answer(data, text)
+        asked = [r.n for r in readings if (r.judge, r.metric) == ("vqa", "obedience")]
+        return Answer(data, text, ok=not asked or sum(asked) > 0)  # a script must notice
 
     def _judge_videos(self) -> Answer:
         """Videos as they are, by the physics judge."""
@@ -132,7 +143,6 @@ class Judge(Verb):
     def _judge_imagined(self, others: list[Any], finished: bool) -> list[Any]:
         """What was imagined, drawn and looked at; its readings follow those of the others."""
         from cosmolabe.bench.physics import imagined, many
-        from cosmolabe.core.record import Record, write_json
 
         settings = _physics.settings_of(self)
         physics = many.loaded(settings)
@@ -150,18 +160,52 @@ class Judge(Verb):
         else:
             readings, rows, links, shown = self._imagined_of_stores(physics)
         if not others:
-            clear(self.out)
-            record = Record(
-                "judge",
-                self.seed,
-                {"paths": list(self.paths), "models": list(self.model), "imagined": self.imagined},
-                physics.protocol.fingerprint,
-                " ".join(sorted({reading.data for reading in readings})),
-            )
-            write_json(self.out / "record.json", record)
+            self._begin(readings)
         told = imagined.Imagined(readings, rows, links, shown)
         _physics.keep_imagined(self.out, others, told, physics)
         return [*others, *readings]
+
+    def _judge_asked(self, others: list[Any], finished: bool, looks: bool) -> list[Any]:
+        """What was commanded, asked about; the physics judge looks at the same rollouts."""
+        from cosmolabe.bench.physics import many
+        from cosmolabe.bench.vqa.together import agreement
+        from cosmolabe.core.record import read_jsonl
+        from cosmolabe.data.rollout_folder import read_rollouts
+
+        if finished:
+            rollouts = [item for path in self.paths for item in read_rollouts(path)]
+            vqa, told = _vqa.obeyed_of_rollouts(self, rollouts)
+            agree: list[Any] = []
+            if looks:
+                others = self._judge_imagined(others, finished)
+                seen = [row for _, row in read_jsonl(self.out / "videos.jsonl")]
+                agree = agreement(told.rows, seen)
+            elif not others:
+                self._begin(told.readings)
+            return _vqa.keep(self.out, others, told, vqa, agree)
+        physics = many.loaded(_physics.settings_of(self)) if looks else None
+        (vqa, told), looked, agree = _vqa.obeyed_of_stores(self, physics)
+        if not others:
+            self._begin([*told.readings, *(looked.readings if looked else [])])
+        if looked is not None:
+            _physics.keep_imagined(self.out, others, looked, physics)
+            others = [*others, *looked.readings]
+        return _vqa.keep(self.out, others, told, vqa, agree)
+
+    def _begin(self, readings: list[Any]) -> None:
+        """An empty run folder with its record, where the state judge did not make one."""
+        from cosmolabe.core.record import Record, write_json
+
+        clear(self.out)
+        protocols, data = (
+            " ".join(sorted({getattr(reading, name) for reading in readings}))
+            for name in ("protocol", "data")
+        )
+        config = {
+            "paths": list(self.paths), "models": list(self.model), "imagined": self.imagined,
+            "judges": self.judges,
+        }  # fmt: skip
+        write_json(self.out / "record.json", Record("judge", self.seed, config, protocols, data))
 
     def _imagined_of_stores(self, physics: Any) -> tuple[list[Any], ...]:  # noqa: ANN401
         from cosmolabe.bench.physics.imagined import judge_imagined
@@ -185,7 +229,8 @@ class Judge(Verb):
     @property
     def state_protocol(self) -> str:
         """The protocol of the state judge among those named."""
-        named = [name for name in self.protocol.split(",") if not name.startswith("physics/")]
+        others = ("physics/", "vqa/")
+        named = [name for name in self.protocol.split(",") if not name.startswith(others)]
         return named[0] if named else "state/1"
 
     def _judge_models(self) -> list[Any]:
@@ -276,6 +321,7 @@ OURS = (
     "readings.json", "record.json", "clips.jsonl", "curves.json", "kinds.json",
     "scenarios.json", "robust.json", "planning.json",
     "report.html", "report.json", "report.parquet", "readings.parquet", *_physics.VIDEO_OURS,
+    *_vqa.VQA_OURS,
 )  # fmt: skip
 """What a run folder holds, besides media/."""
 

@@ -32,6 +32,7 @@ EXTRAS = {
     "zarr": "zarr",
     "minari": "minari",
     "ray": "ray",
+    "optuna": "arena",
 }
 """Which extra brings a missing library."""
 

@@ -42,11 +42,25 @@ class Tried:
 class Desk(Protocol):
     """What an agent works at: the starter, what was tried so far, the clock."""
 
-    model: str
-    seed: int
-    starter: Proposal
-    settings: Mapping[str, Any]
-    """What the agent was told on the command line."""
+    @property
+    def model(self) -> str:
+        """Name of the base model."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Of the session."""
+        ...
+
+    @property
+    def starter(self) -> Proposal:
+        """The base model as it was handed out."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the agent was told on the command line."""
+        ...
 
     @property
     def tried(self) -> Sequence[Tried]:

@@ -4,6 +4,7 @@ One row a rollout: id, video, true_video, states, true_states, actions, fps, con
 seed; all but id and one of video/states may be missing. Ours adds game, episode, start. Paths are
 relative to the folder and stay inside it.
 
+`actions` holds what was commanded after each frame of a video (array `actions` (T, A)).
 `states` holds what a model imagined (arrays `states` (H, N, 17), `globals` (H, G), `terminal`
 (H,)), `true_states` the whole true window with its registry, actions and masks, so that a folder
 can be judged without the store it came from.
@@ -141,6 +142,9 @@ def _rollout(folder: Path, row: dict[str, Any], where: str) -> Rollout:
         prompt=row.get("prompt") or "",
         window=window,
         prediction=prediction,
+        actions=_read_actions(_inside(folder, row["actions"], where))
+        if row.get("actions")
+        else None,
         video=_inside(folder, row["video"], where) if row.get("video") else None,
         true_video=_inside(folder, row["true_video"], where) if row.get("true_video") else None,
     )
@@ -187,6 +191,15 @@ def _read_imagined(path: Path) -> Prediction:
         lengths = {name: len(array) for name, array in arrays.items()}
         raise ValueError(f"{path}: states, globals and terminal differ in steps: {lengths}")
     return Prediction(*(_float32(arrays[name][None]) for name in axes))
+
+
+def _read_actions(path: Path) -> np.ndarray:
+    arrays = _arrays(path, ("actions",))
+    _check(path, arrays, {"actions": 2})
+    actions = _float32(arrays["actions"])
+    if not np.isfinite(actions).all():
+        raise ValueError(f"{path}: actions hold what is no 32-bit number")
+    return actions
 
 
 def _read_true(path: Path) -> Windows:

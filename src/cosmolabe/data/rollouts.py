@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float
 
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.manifest import Masks
@@ -27,6 +28,8 @@ class Rollout:
     """The true window, batch of one."""
     prediction: Prediction | None = None
     """What was imagined, batch of one."""
+    actions: Float[np.ndarray, "time action"] | None = None
+    """Commanded after each frame of the video; those of states stand in `window`."""
     video: Path | None = None
     true_video: Path | None = None
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cosmolabe.core.reading import Reading
-from cosmolabe.report import videos
+from cosmolabe.report import asked, videos
 from cosmolabe.report.folder import Row, Run, number, whole
 from cosmolabe.report.limits import LIMITS
 
@@ -320,6 +320,7 @@ def content(run: Run) -> Row:
             for c in run.clips
         ],
         **({"videos": videos.content(run)} if run.videos else {}),
+        **({"asked": asked.content(run)} if run.asked or run.vqa else {}),
         "limits": limits(run),
         "record": run.record,
     }

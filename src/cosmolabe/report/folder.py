@@ -68,6 +68,12 @@ class Run:
     """The worst windows of the most violating videos, in that order."""
     links: list[Row] = field(default_factory=list)
     """One row per model whose drawn rollouts were judged beside their true state error."""
+    asked: list[Row] = field(default_factory=list)
+    """One row per film that the vqa judge was given, as in clips.jsonl or vqa.jsonl."""
+    vqa: Row = field(default_factory=dict)
+    """The vqa judge and how the judges agree, as in vqa.json."""
+    failures: list[Clip] = field(default_factory=list)
+    """Clips in which what was commanded was not seen, the clearest first."""
 
     @property
     def skipped(self) -> list[Row]:
@@ -96,9 +102,13 @@ def read_run(folder: Path) -> Run:
         robust=_rows(folder / "robust.json"),
         planning=_rows(folder / "planning.json"),
         clips=[_clip(path) for path in sorted((folder / "media").glob("*.npz"))],
-        videos=[row for row in rows if "input" in row] + _lines(folder / "videos.jsonl"),
+        videos=[row for row in rows if "input" in row and "pieces" not in row]
+        + _lines(folder / "videos.jsonl"),
         worst=[_window(path) for path in sorted((folder / "media" / "physics").glob("*.npz"))],
         links=_links(folder / "imagined.json"),
+        asked=[row for row in rows if "pieces" in row] + _lines(folder / "vqa.jsonl"),
+        vqa=_tree(folder / "vqa.json"),
+        failures=[_clip(path) for path in sorted((folder / "media" / "vqa").glob("*.npz"))],
     )
 
 
@@ -122,6 +132,13 @@ def whole(value: Any) -> int | None:  # noqa: ANN401 - whatever a record holds
 
 def _lines(path: Path) -> list[Row]:
     return [row for _, row in read_jsonl(path)] if path.exists() else []
+
+
+def _tree(path: Path) -> Row:
+    found = read_json(path) if path.exists() else {}
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: expected one record, got a list or a value")
+    return found
 
 
 def _links(path: Path) -> list[Row]:

@@ -12,6 +12,10 @@ LIMITS = {
     "vqa": (
         "What no question asks: only the action and the character are asked about.",
         "Clips whose action shows no visible effect; they are dropped and counted.",
+        "The character's identity where states are drawn: the drawing keeps it, whatever the model "
+        "does.",
+        "What goes wrong while an action lasts less than a clip: held actions alone are asked.",
+        "What its certificate shows it not to see; a reading is corrected for it, not healed.",
     ),
     "physics": (
         "What does not move: videos with too little motion are not scored, so that freezing gains "

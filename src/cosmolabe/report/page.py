@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from cosmolabe.core.record import ESCAPED, write_json, written_whole
-from cosmolabe.report import content, curves, gauge, limits, strips, tables, videos
+from cosmolabe.report import asked, content, curves, gauge, limits, strips, tables, videos
 from cosmolabe.report.folder import read_run
 
 HERE = Path(__file__).parent
@@ -46,6 +46,7 @@ def write_report(folder: Path) -> Path:
             "lines": curves.LINES,
             "strips": strips.strips_of(run.clips),
             "videos": videos.section(run) if run.videos else None,
+            "asked": asked.section(run) if run.asked or run.vqa else None,
             "skills": content.skills(run.readings),
             "several_models": len({r.model for r in run.readings}) > 1,
             "questions": limits.QUESTIONS,

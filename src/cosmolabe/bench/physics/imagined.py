@@ -105,12 +105,15 @@ def judge_drawn(
     store: Store,
     physics: Physics,
     tell: Callable[[int, int], None] = lambda done, total: None,
+    look: Look | None = None,
 ) -> Imagined:
-    """The same of what was imagined already: by model, and per window why it cannot be used."""
+    """The same of what was imagined already: by model, and per window why it cannot be used.
+
+    `look` gives an episode's appearance where the windows are not of the store's own episodes.
+    """
     _can_be_drawn(store.game)
-    return _judged(
-        windows, predictions, physics, store.game, store.manifest.fps, store.appearance, tell
-    )
+    look = look or store.appearance
+    return _judged(windows, predictions, physics, store.game, store.manifest.fps, look, tell)
 
 
 def _can_be_drawn(game: str) -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosmolabe.bench.driving import imagine
 from cosmolabe.core.episode import Windows
+from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.core.seeds import generator, seed_of
 from cosmolabe.data.dense import dense
 from cosmolabe.data.players import PLAYERS, let_play
@@ -18,6 +20,7 @@ from cosmolabe.data.questions.effects import undisturbed, visible, words_hold
 from cosmolabe.data.questions.playing import Play, looks
 from cosmolabe.data.questions.protocol import GAME_FPS, ClipProtocol
 from cosmolabe.data.questions.wording import our_game, role_words
+from cosmolabe.data.rollouts import name_of
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import TERMINATED, Appearance, Game
 from cosmolabe.judges.vqa.films import Span
@@ -40,6 +43,11 @@ class HeldPlay:
     spans: tuple[tuple[Span, ...], ...]
     """Of each, what was commanded and from which state on."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each is called."""
+        return tuple(name_of(self.game, self.windows, row) for row in range(len(self.windows)))
+
 
 def held_play(
     name: str,
@@ -47,8 +55,9 @@ def held_play(
     seed: int = 0,
     protocol: ClipProtocol | None = None,
     frames: int = FRAMES,
+    window: int = WINDOW,
 ) -> HeldPlay:
-    """`count` rollouts of `frames` states, the first 8 of them played, the rest held actions.
+    """`count` rollouts of `frames` states, the first `window` of them played, the rest held.
 
     Raises:
         ValueError: The game ends too often for rollouts so long, or has no drawing here.
@@ -57,12 +66,12 @@ def held_play(
     if game is None:
         raise ValueError(f"'{name}' is no game of ours; nobody can hold its actions here")
     protocol = protocol or ClipProtocol()
-    if frames < WINDOW + protocol.ticks:
+    if window < 2 or frames < window + protocol.ticks:
         raise ValueError(
-            f"a clip of {protocol.name} takes {protocol.ticks + 1} ticks after {WINDOW} given "
+            f"a clip of {protocol.name} takes {protocol.ticks + 1} ticks after {window} given "
             f"ones; {frames} frames are too few"
         )
-    maker = _Maker(game, protocol, frames, seed)
+    maker = _Maker(game, protocol, frames, seed, window)
     made = [maker.one(number) for number in range(count)]
     return HeldPlay(
         name,
@@ -72,8 +81,18 @@ def held_play(
     )
 
 
+def imagine_held(
+    model: WorldModel, held: HeldPlay, seed: int = 0
+) -> tuple[Prediction, tuple[str, ...]]:
+    """What a model makes of it after the given states, and per rollout why it cannot be used."""
+    return imagine(model, held.windows.context(WINDOW), seed)
+
+
 class _Maker:
-    def __init__(self, game: Game, protocol: ClipProtocol, frames: int, seed: int) -> None:
+    def __init__(
+        self, game: Game, protocol: ClipProtocol, frames: int, seed: int, window: int
+    ) -> None:
+        self.window = window
         self.game, self.protocol, self.frames, self.seed = game, protocol, frames, seed
         self.constants = game.default_parameters()
         self.taken = np.zeros(len(game.actions), np.int64)
@@ -109,12 +128,12 @@ class _Maker:
         )[None].copy()
         self._play(world, 1 + int(draw.integers(OPENING)), draw)
         start = world.copy()
-        opening = self._play(world, WINDOW - 1, draw)
-        if world[0, TERMINATED] != 0 or opening.shape[1] < WINDOW - 1:
+        opening = self._play(world, self.window - 1, draw)
+        if world[0, TERMINATED] != 0 or opening.shape[1] < self.window - 1:
             return None
         rows, _ = self._simulate(start, opening)
         parts, actions, spans = [rows[0]], [opening[0]], []
-        first, each = WINDOW - 1, self.protocol.ticks + 1
+        first, each = self.window - 1, self.protocol.ticks + 1
         while first < self.frames - 1:
             left = self.frames - 1 - first
             ticks = left if left < 2 * each else each

@@ -14,13 +14,13 @@ from jaxtyping import UInt8
 from cosmolabe.bench.dense import MOST, dense_states
 from cosmolabe.bench.driving import imagine
 from cosmolabe.bench.physics.imagined import state_errors
-from cosmolabe.bench.vqa.held_play import WINDOW, HeldPlay, held_play
+from cosmolabe.bench.vqa.held_play import WINDOW, HeldPlay, held_play, imagine_held
 from cosmolabe.core import parts
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Prediction, WorldModel
-from cosmolabe.data.rollouts import name_of
+from cosmolabe.data.rollouts import Rollout, name_of
 from cosmolabe.engine.game import Appearance, Game
 from cosmolabe.engine.render import draw_frames
 from cosmolabe.judges.state import FLOORS, digest_of
@@ -71,7 +71,7 @@ def judge_obedience(
 ) -> Obeyed:
     """Do models do what was commanded? `num` rollouts of held actions for each."""
     held = held_play(game, num, seed, vqa.protocol.clip)
-    told = {model.name: imagine(model, held.windows.context(WINDOW), seed) for model in models}
+    told = {model.name: imagine_held(model, held, seed) for model in models}
     return judge_held(held, told, vqa, tell)
 
 
@@ -123,7 +123,7 @@ def films_of(held: HeldPlay, predictions: Mapping[str, Imagining]) -> list[Film]
 
 
 def imagined_states(
-    windows: Windows, prediction: Prediction, row: int
+    windows: Windows, prediction: Prediction, row: int, given: int = WINDOW
 ) -> tuple[np.ndarray, np.ndarray]:
     """States and globals of one rollout: the given ones, then the imagined."""
     one = slice(row, row + 1)
@@ -132,11 +132,11 @@ def imagined_states(
         windows.terminal[one], windows.masks.take(one), windows.episodes[one], windows.starts[one],
     )  # fmt: skip
     part = Prediction(prediction.states[one], prediction.globals[one], prediction.terminal[one])
-    dense = dense_states(mine, part, WINDOW)[0]
+    dense = dense_states(mine, part, given)[0]
     numbers = np.clip(np.nan_to_num(part.globals[0], posinf=MOST, neginf=-MOST), -MOST, MOST)
     return (
-        np.concatenate([windows.states[row, :WINDOW], dense]),
-        np.concatenate([windows.globals[row, :WINDOW], numbers.astype(np.float32)]),
+        np.concatenate([windows.states[row, :given], dense]),
+        np.concatenate([windows.globals[row, :given], numbers.astype(np.float32)]),
     )
 
 
@@ -194,3 +194,43 @@ def _failure(film: Film, true: Film | None, piece: Mapping[str, Any], vqa: Vqa) 
         fps=film.fps / stride,
         share=float(piece["share"]),
     )
+
+
+def judge_states(rollouts: Sequence[Rollout], vqa: Vqa) -> Obeyed:
+    """Finished rollouts of states, drawn as plainly as their game draws.
+
+    Nobody knows whether the effect of what was commanded could be seen, so all is asked about that
+    lasts.
+    """
+    films: list[Film] = []
+    true: set[tuple[str, str]] = set()
+    for rollout in rollouts:
+        if rollout.window is None or rollout.prediction is None:
+            raise ValueError(f"rollout '{rollout.id}' has no states to draw, nor a video")
+        if rollout.game not in parts.names("games"):
+            raise ValueError(f"'{rollout.game}' has no drawing here; give videos instead")
+        films += _of_states(rollout, with_true=(rollout.game, rollout.id) not in true)
+        true.add((rollout.game, rollout.id))
+    rows = vqa.judge(films)
+    data = fingerprint([[film.game, film.id, film.model] for film in films])
+    return Obeyed(
+        readings_of(rows, vqa.protocol, vqa.measured, data), rows, failures_of(films, rows, vqa)
+    )
+
+
+def _of_states(rollout: Rollout, with_true: bool) -> list[Film]:
+    assert rollout.window is not None
+    assert rollout.prediction is not None
+    game, window = parts.load("games", rollout.game), rollout.window
+    given = window.states.shape[1] - rollout.prediction.states.shape[1]
+    look = Appearance()
+    common: dict[str, Any] = {
+        "id": rollout.id, "length": window.states.shape[1], "fps": rollout.fps,
+        "actions": window.actions[0], "game": rollout.game, "context": given,
+    }  # fmt: skip
+    shown = imagined_states(window, rollout.prediction, 0, given)
+    films = [Film(pictures=drawing(game, *shown, look), model=rollout.model, **common)]
+    if with_true:
+        true = drawing(game, window.states[0], window.globals[0], look)
+        films.append(Film(pictures=true, model="true", role="true", **common))
+    return films

@@ -1,0 +1,136 @@
+"""`judge --judges vqa`: on models, on finished videos with actions, beside the other judges."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cosmolabe.bench.vqa.certificate import Sizes, certify
+from cosmolabe.bench.vqa.held_play import held_play
+from cosmolabe.bench.vqa.imagined import drawing
+from cosmolabe.bench.vqa.vocabulary import vocabulary
+from cosmolabe.cli import main
+from cosmolabe.core import parts
+from cosmolabe.core.record import read_json, write_json
+from cosmolabe.data.video.writing import write_video
+from cosmolabe.vlms.tiny import build_tiny
+
+PONG = parts.load("games", "pong")
+
+
+@pytest.fixture(scope="module")
+def vlm(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("vlm")
+    made = build_tiny(vocabulary(), image=32)
+    made.save(folder)
+    told = certify(made, ["pong"], Sizes(clips=12, unseen=0, side=32))
+    rate = {"share": 0.9, "n": 40.0}  # as if it had been measured to see something
+    told["rates"]["pong"]["obedience"] = {"sensitivity": rate, "specificity": rate}
+    write_json(folder / "certificate.json", told)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("play") / "store"
+    assert main.run(["collect", "pong", "--out", str(folder), "-n", "8", "--split", "test"]) == 0
+    return folder
+
+
+def run(capsys, *words):
+    code = main.run([*map(str, words), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def reading(told, metric, judge="vqa"):
+    return next(r for r in told["readings"] if (r["judge"], r["metric"]) == (judge, metric))
+
+
+def test_a_model_is_asked_about_beside_standing_still_and_the_truth(vlm, store, tmp_path, capsys):
+    out = tmp_path / "out"
+    words = ("judge", "--judges", "vqa", store, "-m", "constant_velocity", "--vlm-weights", vlm)
+    code, told = run(capsys, *words, "--imagined", 3, "--out", out)
+    assert code == 0, told
+    rows = [json.loads(line) for line in (out / "clips.jsonl").read_text().splitlines()]
+    assert {(row["model"], row["role"]) for row in rows} == {
+        ("constant_velocity", "imagined"), ("still", "floor"), ("true", "true"),
+    }  # fmt: skip
+    assert all({"status", "why"} <= set(row) for row in rows)
+    found = reading(told, "obedience")
+    assert found["floor"] == 0.0  # freezing pays nothing
+    assert found["n"] + found["skipped"] == 9
+    assert reading(told, "obedience_corrected")["value"] is not None
+    assert "not measurable" in reading(told, "identity")["why"]
+    assert read_json(out / "vqa.json")["fingerprint"] == found["protocol"]
+    assert "Was the action carried out?" in (out / "report.html").read_text()
+    assert "asked" in read_json(out / "report.json")
+
+
+def test_three_judges_look_at_the_same_rollouts_and_say_how_they_agree(
+    vlm, store, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    words = ("judge", "--judges", "state,vqa,physics", store, "-m", "constant_velocity")
+    more = ("--vlm-weights", vlm, "--imagined", 8, "-n", 4, "--scenarios", 0, "--out", out)
+    code, told = run(capsys, *words, *more)
+    assert code == 0, told
+    assert {r["judge"] for r in told["readings"]} == {"state", "vqa", "physics"}
+    looked, asked = (
+        [json.loads(line) for line in (out / name).read_text().splitlines()]
+        for name in ("videos.jsonl", "vqa.jsonl")
+    )
+    assert {(row["id"], row["model"]) for row in looked} == {
+        (row["id"], row["model"]) for row in asked
+    }
+    agree = read_json(out / "vqa.json")["agreement"]
+    assert {(row["of"], row["and"]) for row in agree} == {
+        ("state error", "physics"), ("state error", "vqa"), ("physics", "vqa"),
+    }  # fmt: skip
+    assert all((row["rank"] is None) == bool(row["why"]) for row in agree)
+    page = (out / "report.html").read_text()
+    assert page.index("How badly is physics violated?") < page.index("Do the judges agree?")
+
+
+def test_finished_videos_with_actions_are_asked_about_and_their_true_video_is_the_ceiling(
+    vlm, tmp_path, capsys
+):
+    held, folder = held_play("pong", 2, 3), tmp_path / "rollouts"
+    folder.mkdir()
+    lines = []
+    for row in range(2):
+        states, numbers = held.windows.states[row], held.windows.globals[row]
+        film = drawing(PONG, states, numbers, held.looks[row], 64)(np.arange(len(states)))
+        still = np.repeat(film[:1], len(film), 0)
+        write_video(folder / f"{row}.mp4", iter([still if row else film]), 60.0)
+        write_video(folder / f"{row}-true.mp4", iter([film]), 60.0)
+        np.savez(folder / f"{row}.npz", actions=held.windows.actions[row])
+        lines.append(
+            {"id": f"r{row}", "video": f"{row}.mp4", "true_video": f"{row}-true.mp4", "fps": 60,
+             "actions": f"{row}.npz", "game": "pong", "model": "mine", "context": 8}
+        )  # fmt: skip
+    lines.append({"id": "lone", "video": "0.mp4", "game": "pong", "model": "mine"})
+    (folder / "rollouts.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    out = tmp_path / "out"
+    code, told = run(capsys, "judge", "--judges", "vqa", folder, "--vlm-weights", vlm, "--out", out)
+    assert code == 0, told
+    rows = [json.loads(line) for line in (out / "clips.jsonl").read_text().splitlines()]
+    by_name = {row["input"]: row for row in rows}
+    assert by_name["r0 mine"]["value"] == by_name["r0 true"]["value"]
+    assert (by_name["r1 mine"]["status"], by_name["r1 mine"]["value"]) == ("abstained", 0.0)
+    assert "no actions" in by_name["lone mine"]["why"]
+    assert reading(told, "identity")["n"] > 0  # videos are pixels of the model's own
+
+
+def test_a_video_that_cannot_be_read_costs_its_own_row(vlm, tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.mp4").write_bytes(b"no video")
+    line = {"id": "a", "video": "a.mp4", "game": "pong"}
+    (tmp_path / "in" / "rollouts.jsonl").write_text(json.dumps(line))
+    out = tmp_path / "out"
+    words = ("judge", "--judges", "vqa", tmp_path / "in", "--vlm-weights", vlm, "--out", out)
+    code, told = run(capsys, *words)
+    row = json.loads((out / "clips.jsonl").read_text())
+    assert row["status"] != "scored"
+    assert row["why"]
+    assert reading(told, "obedience")["n"] == 0
+    assert code == 1  # a script must notice that nothing could be asked about
