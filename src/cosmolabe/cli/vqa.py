@@ -9,6 +9,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 from cosmolabe.cli._vqa_answers import VqaParse, VqaRescore
 from cosmolabe.cli._vqa_certificate import VqaCertificate
+from cosmolabe.cli._vqa_explain import VqaExplain
 from cosmolabe.cli._vqa_models import VqaParams
 
 
@@ -140,4 +141,5 @@ VERB = (
     | Annotated[VqaRescore, subcommand("rescore")]
     | Annotated[VqaParams, subcommand("params")]
     | Annotated[VqaCertificate, subcommand("certificate")]
+    | Annotated[VqaExplain, subcommand("explain")]
 )
