@@ -224,7 +224,7 @@ def test_what_cannot_train_is_refused(asked, tmp_path):
         adapt(toy_vlm(), clips, questions, replace(SHORT, strategy="zero"), tmp_path / "a")
     with pytest.raises(ValueError, match="no question"):
         adapt(toy_vlm(), clips, [], SHORT, tmp_path / "b")
-    with pytest.raises(ValueError, match="clip that is not there"):
+    with pytest.raises(ValueError, match="clips that are not there"):
         adapt(toy_vlm(), clips[:3], questions, SHORT, tmp_path / "c")
     with pytest.raises(ValueError, match="float32"):
         adapt(toy_vlm(), clips, questions, replace(SHORT, precision="bf16"), tmp_path / "d")

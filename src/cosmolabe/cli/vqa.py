@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
+from cosmolabe.cli._vqa_adapt import VqaAdapt
 from cosmolabe.cli._vqa_answers import VqaParse, VqaRescore
 from cosmolabe.cli._vqa_certificate import VqaCertificate
 from cosmolabe.cli._vqa_explain import VqaExplain
@@ -140,6 +141,7 @@ VERB = (
     | Annotated[VqaParse, subcommand("parse")]
     | Annotated[VqaRescore, subcommand("rescore")]
     | Annotated[VqaParams, subcommand("params")]
+    | Annotated[VqaAdapt, subcommand("adapt")]
     | Annotated[VqaCertificate, subcommand("certificate")]
     | Annotated[VqaExplain, subcommand("explain")]
 )

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
 
+from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.core.vlm import Vlm
 from cosmolabe.data.frame_choice import frame_choice
-from cosmolabe.nets.vlm_features import Features
+from cosmolabe.nets.feature_store import clip_hash
+from cosmolabe.nets.vlm_features import TOGETHER, Features
 
 IGNORED = -100
 
@@ -33,8 +35,11 @@ class Lessons:
         if lost:
             raise ValueError(f"questions about clips that are not there: {lost[:4]}")
         self.vlm, self.questions, self.order, self.features = vlm, questions, order, features
-        choice = frame_choice(frames)
-        self.pictures = {q.clip: choice.of(clips[q.clip].frames) for q in questions}
+        self.clips, self.choice = clips, frame_choice(frames)
+        self.names, self.lengths = {}, {}
+        for clip in dict.fromkeys(question.clip for question in questions):
+            pictures = self.pictures(clip)
+            self.names[clip], self.lengths[clip] = clip_hash(pictures), len(pictures)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -42,26 +47,46 @@ class Lessons:
     def __getitem__(self, place: int) -> int:
         return int(self.order[place])
 
+    @property
+    def data(self) -> str:
+        """Fingerprint of what is asked, of what is shown, and of the order."""
+        asked = [[q.id, q.text, q.answer, self.names[q.clip]] for q in self.questions]
+        return fingerprint(asked, self.order.tolist())
+
+    def pictures(self, clip: str) -> UInt8[np.ndarray, "frame height width 3"]:
+        """The frames that are shown of a clip."""
+        return self.choice.of(self.clips[clip].frames)
+
     def collate(self, numbers: Sequence[int]) -> dict[str, Any]:
         """What `Answering.forward` takes; `labels` only tell how many tokens are learnt."""
         asked = [self.questions[number] for number in numbers]
-        pictures = [self.pictures[question.clip] for question in asked]
+        shown = {question.clip: None for question in asked}
+        seen = dict(zip(shown, self._seen(list(shown)), strict=True))
         return {
-            "seen": pictures if self.features is None else self.features.see(pictures),
+            "seen": [seen[question.clip] for question in asked],
             "prompts": [question.text for question in asked],
             "answers": [question.answer for question in asked],
             "labels": learnt(self.vlm, [question.answer for question in asked]),
         }
+
+    def _seen(self, clips: Sequence[str]) -> list[Any]:
+        """What was seen of clips; their pictures where the tower has to look each time."""
+        if self.features is None:
+            return [self.pictures(clip) for clip in clips]
+        known = [self.features.recall(self.names[clip], self.lengths[clip]) for clip in clips]
+        fresh = [clip for clip, one in zip(clips, known, strict=True) if one is None]
+        looked = iter(self.features.see([self.pictures(clip) for clip in fresh]))
+        return [next(looked) if one is None else one for one in known]
 
     def look_ahead(self, tell: Any = None) -> None:  # noqa: ANN401 - called with (done, all)
         """Let the tower see every clip that will be asked about, each once."""
         if self.features is None:
             return
         names = list(dict.fromkeys(self.questions[number].clip for number in self.order))
-        for start in range(0, len(names), 16):
-            self.features.see([self.pictures[name] for name in names[start : start + 16]])
+        for start in range(0, len(names), TOGETHER):
+            self._seen(names[start : start + TOGETHER])
             if tell is not None:
-                tell(min(start + 16, len(names)), len(names))
+                tell(min(start + TOGETHER, len(names)), len(names))
 
 
 def learnt(vlm: Vlm, answers: Sequence[str]) -> Int[Tensor, "answer token"]:

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.core.record import plain, read_json, versions, write_json
 from cosmolabe.core.vlm import Vlm
+from cosmolabe.data.clip_folder import by_name
 from cosmolabe.nets.adaptation import Adaptation, drawn, order_of
 from cosmolabe.nets.adaptation_lessons import Answering, Lessons
 from cosmolabe.nets.adapted import is_adapted, put_adapted, trained, write_adapted
-from cosmolabe.nets.feature_store import clip_hash
 from cosmolabe.nets.steps import Steps
 from cosmolabe.nets.strategies import apply, parse_strategy
 from cosmolabe.nets.vlm_features import Features
@@ -51,8 +50,10 @@ class Adapted:
     clips: int
     trains: int
     """Numbers that trained."""
+    feature_seconds: float
+    """Processor seconds of looking at clips beforehand, in the last sitting."""
     cpu_seconds: float
-    """Of the last sitting, features included."""
+    """Processor seconds of training, in the last sitting."""
     looks: int
     """Clips the tower looked at for features, in the last sitting; -1 where the tower trains."""
     losses: Sequence[tuple[int, float]] = field(default_factory=tuple)
@@ -64,7 +65,7 @@ class Adapted:
 
 def adapt(
     vlm: Vlm,
-    clips: Iterable[AskedClip],
+    clips: Iterable[AskedClip] | Mapping[str, AskedClip],
     questions: Iterable[Question],
     recipe: Adaptation,
     folder: str | Path,
@@ -76,6 +77,9 @@ def adapt(
 ) -> Adapted:
     """Train `vlm` in place and leave what was learnt in `folder`.
 
+    `clips` may know them by name and read them when asked (`data.clip_folder`): each is read once
+    beforehand, and again only where the tower trains.
+
     A finished folder is put into the model without training; an interrupted one goes on. The same
     recipe gives the same weights, interrupted or not. `features` of this model's tower may be
     shared by several adaptations; kept in memory where none are given. `loop` "trainer" is
@@ -85,38 +89,38 @@ def adapt(
         ValueError: The folder belongs to another recipe, other questions or another base; nothing
             to train; the loss is no number.
     """
-    folder, by_id = Path(folder), {clip.id: clip for clip in clips}
-    base = vlm.key
+    folder, by_id, base = Path(folder), by_name(clips), vlm.key
     asked = drawn(questions, len(by_id), recipe)
-    data = fingerprint([[q.id, q.text, q.answer, _pixels(by_id, q)] for q in asked])
-    facts = plain({"recipe": recipe, "base": base, "data": data})
+    still = "vision" not in parse_strategy(recipe.strategy).touches
+    features = (features or Features(vlm)) if still else None
+    lessons = Lessons(vlm, by_id, asked, order_of(asked, recipe), recipe.frames, features)
+    facts = plain({"recipe": recipe, "base": base, "data": lessons.data})
     _agree(folder, facts)
     if is_adapted(folder):
         return _read(put_adapted(vlm, folder))
-    start = time.process_time()
     names = apply(recipe.strategy, vlm, recipe.seed)
     if not names:
         raise ValueError(f"strategy {recipe.strategy} trains nothing; evaluate the model as it is")
-    still = "vision" not in parse_strategy(recipe.strategy).touches
-    features = (features or Features(vlm)) if still else None
     looked = features.looked if features is not None else 0
-    lessons = Lessons(vlm, by_id, asked, order_of(asked, recipe), recipe.frames, features)
     said = tell or (lambda what, done, total, loss: None)
+    start = time.process_time()
     lessons.look_ahead(lambda done, total: said("features", done, total, float("nan")))
+    began = time.process_time()
     told = _train(loop, vlm, lessons, recipe, folder / TRAINING, facts, said, saved_every)
     vlm.module.eval()
     found = Adapted(
         strategy=recipe.strategy,
         base=base,
         recipe=recipe.hash,
-        data=data,
+        data=lessons.data,
         seed=recipe.seed,
         steps=len(lessons) // recipe.batch,
         samples=len(lessons),
         questions=len(asked),
         clips=len({q.clip for q in asked}),
         trains=sum(p.numel() for p in trained(vlm.module).values()),
-        cpu_seconds=round(time.process_time() - start, 2),
+        feature_seconds=round(began - start, 2),
+        cpu_seconds=round(time.process_time() - began, 2),
         looks=-1 if features is None else features.looked - looked,
         losses=tuple(told),
         loop=loop,
@@ -196,12 +200,6 @@ def _agree(folder: Path, facts: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"{folder}: an adaptation with another {what} was begun here; use another folder"
             )
-
-
-def _pixels(clips: Mapping[str, AskedClip], question: Question) -> str:
-    if question.clip not in clips:
-        raise ValueError(f"question {question.id} is about a clip that is not there")
-    return clip_hash(clips[question.clip].frames)
 
 
 def _first() -> bool:

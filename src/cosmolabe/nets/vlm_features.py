@@ -50,7 +50,7 @@ class Features:
         for name, clip in zip(names, clips, strict=True):
             if name in found or name in lacking:
                 continue
-            kept = self._get(name, len(clip))
+            kept = self.recall(name, len(clip))
             if kept is None:
                 lacking[name] = clip
             else:
@@ -64,7 +64,8 @@ class Features:
                 found[name] = self._put(name, one)
         return [found[name] for name in names]
 
-    def _get(self, name: str, frames: int) -> Any:  # noqa: ANN401 - a tensor, or what `see` gives
+    def recall(self, name: str, frames: int) -> Any:  # noqa: ANN401 - what `see` gives
+        """What was seen of so many frames with this `clip_hash`; None where nothing was."""
         if name in self._kept:
             self._kept.move_to_end(name)
             return self._kept[name]

@@ -162,5 +162,3 @@ def test_what_cannot_be_asked_is_refused(asked):
         evaluate(toy_vlm(), clips[:2], questions)
     with pytest.raises(ValueError, match="deaf"):
         evaluate(toy_vlm(), clips, questions, controls=("deaf",))
-    with pytest.raises(ValueError, match="guess"):
-        evaluate(toy_vlm(), clips, questions, mode="guess")

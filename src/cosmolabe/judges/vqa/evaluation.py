@@ -20,6 +20,7 @@ from cosmolabe.core.answers import canonical, parse
 from cosmolabe.core.proportion import effective_number, wilson
 from cosmolabe.core.question import YES, AskedClip, Question
 from cosmolabe.core.vlm import Vlm
+from cosmolabe.data.clip_folder import by_name
 from cosmolabe.data.frame_choice import FrameChoice, frame_choice
 from cosmolabe.judges.vqa.asking import labels_of, rotated
 from cosmolabe.judges.vqa.protocol import VqaProtocol
@@ -87,7 +88,7 @@ class _Put:
 
 def evaluate(
     vlm: Vlm,
-    clips: Iterable[AskedClip],
+    clips: Iterable[AskedClip] | Mapping[str, AskedClip],
     questions: Sequence[Question],
     frames: str | FrameChoice = "uniform:8",
     mode: Mode = "likelihood",
@@ -106,7 +107,7 @@ def evaluate(
     Raises:
         ValueError: A question's clip is not there; an unknown control or mode.
     """
-    by_id = {clip.id: clip for clip in clips}
+    by_id = by_name(clips)
     strange = sorted(set(controls) - set(EVERY))
     if strange or mode not in ("likelihood", "generate"):
         raise ValueError(

@@ -1,0 +1,121 @@
+"""Study adaptation on a small vision-language model; one command a study, on one core.
+
+    python recipes/vqa_studies.py sampling --weights runs/tiny-vlm/model
+
+writes docs/tables/recipes/vqa_sampling.json before anything runs, docs/tables/vqa_sampling.json at
+the end. Stopped, the same command goes on. `all` runs every study. Work needs about 2 GB of disk.
+"""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import tyro
+from rich.console import Console
+
+from cosmolabe.bench.vqa.domain import Domain
+from cosmolabe.bench.vqa.studies import STUDIES, TINY, TINY_DOMAIN, Budget
+from cosmolabe.bench.vqa.study_cell import Bench
+from cosmolabe.bench.vqa.vocabulary import vocabulary
+from cosmolabe.core import parts
+from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.record import plain, versions, write_json
+from cosmolabe.vlms.tiny import build_tiny
+
+HERE = Path(__file__).resolve().parents[1]
+Study = Literal[
+    "all", "sampling", "strategies", "mixture", "curves", "unified", "epochs", "zeroshot",
+    "resolution",
+]  # fmt: skip
+SMALL = {"hidden": 32, "mlp": 48, "layers": 1, "heads": 2}
+
+
+def main(
+    study: tyro.conf.Positional[Study],
+    weights: Path | None = None,
+    vlm: str = "tiny",
+    work: Path = HERE / "runs" / "vqa-studies",
+    tables: Path = HERE / "docs" / "tables",
+    strategy: str = "P",
+    rate: float = 3e-3,
+    also: tuple[str, ...] = (),
+    tiny: bool = False,
+    store_only: bool = False,
+) -> None:
+    """Run a study on the base in `weights` (what came with the package where none are given).
+
+    `also`: further models for `zeroshot`, NAME or NAME=FOLDER. `tiny`: an untrained small model and
+    a few clips, to see that everything runs; its tables go to WORK, never to the docs. `store_only`
+    writes the recipe and runs nothing.
+    """
+    torch.set_num_threads(1)
+    say = Console(stderr=True)
+    budget, domain = Budget(strategy=strategy, rate=rate), Domain()
+    if tiny:
+        budget, domain, tables = TINY, TINY_DOMAIN, work / "tables"
+    names = list(STUDIES) if study == "all" else [study]
+    for name in names:
+        _store(tables, name, budget, domain)
+    if store_only:
+        return
+
+    def load() -> Any:
+        if tiny:
+            return build_tiny(vocabulary(), image=32, vision=SMALL, language=SMALL)
+        return parts.load("vlms", vlm).load(weights)
+
+    bench = Bench(load, domain, work, tell=lambda line: say.print(line, highlight=False))
+    for name in names:
+        start = time.process_time()
+        more = {"others": _others(load, also, domain, work, say)} if name == "zeroshot" else {}
+        found = STUDIES[name](bench, budget, **more)
+        write_json(
+            tables / f"vqa_{name}.json",
+            {
+                "schema": 1, "study": name, "recipe": _hash(name, budget, domain), **bench.told,
+                "vlm": vlm, "cpu_seconds": round(time.process_time() - start, 1),
+                "versions": versions(), **plain(found),
+            },
+        )  # fmt: skip
+        say.print(f"{name}: {tables / f'vqa_{name}.json'}", highlight=False)
+
+
+def _store(tables: Path, name: str, budget: Budget, domain: Domain) -> None:
+    """The recipe, before the run."""
+    write_json(
+        tables / "recipes" / f"vqa_{name}.json",
+        {
+            "schema": 1, "study": name, "hash": _hash(name, budget, domain),
+            "what": STUDIES[name].__doc__, "domain": asdict(domain), "domain_hash": domain.hash,
+            "budget": asdict(budget), "adaptation": asdict(budget.recipe),
+            "command": f"python recipes/vqa_studies.py {name}",
+        },
+    )  # fmt: skip
+
+
+def _hash(name: str, budget: Budget, domain: Domain) -> str:
+    return fingerprint(name, budget, domain.hash, budget.recipe)
+
+
+def _others(load, also, domain, work, say) -> dict[str, Bench]:
+    """The base before it learnt anything, where it can be built anew, and whom the user names."""
+    base, found = load(), {}
+
+    def bench(name, loader):
+        return Bench(loader, domain, work / name, lambda line: say.print(line, highlight=False))
+
+    made = getattr(base, "made", None)
+    if made:
+        untrained = {**made, "seed": made["seed"] + 1}
+        found["untrained"] = bench("untrained", lambda: build_tiny(vocabulary(), **untrained))
+    for one in also:
+        name, _, folder = one.partition("=")
+        part = parts.load("vlms", name)
+        found[name] = bench(name, lambda part=part, folder=folder: part.load(folder or None))
+    return found
+
+
+if __name__ == "__main__":
+    tyro.cli(main)
