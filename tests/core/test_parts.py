@@ -20,7 +20,7 @@ def test_every_kind_of_part_has_parts_that_load(kind):
 
 
 def test_an_unknown_kind_is_refused_with_the_kinds_there_are():
-    with pytest.raises(ValueError, match=r"no kind of part 'toys'; have \['corpora'"):
+    with pytest.raises(ValueError, match=r"no kind of part 'toys'; have \['agents', 'corpora'"):
         parts.names("toys")
 
 
