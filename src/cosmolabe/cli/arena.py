@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
+from cosmolabe.cli._arena_analysis import ArenaAudit, ArenaEdit, ArenaMargin, ArenaReport
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 
 Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local"]
@@ -230,4 +231,8 @@ VERB = (
     | Annotated[ArenaRun, subcommand("run")]
     | Annotated[ArenaScore, subcommand("score")]
     | Annotated[ArenaAgents, subcommand("agents")]
+    | Annotated[ArenaAudit, subcommand("audit")]
+    | Annotated[ArenaReport, subcommand("report")]
+    | Annotated[ArenaEdit, subcommand("edit")]
+    | Annotated[ArenaMargin, subcommand("margin")]
 )

@@ -9,6 +9,7 @@ import copy
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 MOST_BYTES = 1 << 20  # of one program
 MOST_NAME, MOST_TEXT = 40, 24  # characters of a name, of a string
@@ -29,6 +30,7 @@ def parse(source: str, where: str = "train.py") -> ast.Module:
         raise ValueError(f"{where} is no Python ({error})") from None
 
 
+@lru_cache(maxsize=64)  # a session's runs mostly share their code; units are never changed
 def units_of(source: str, where: str = "train.py") -> Units:
     """Functions, methods, class bodies, constants, imports and what else stands at the top."""
     units: Units = {}

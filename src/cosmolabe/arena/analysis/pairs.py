@@ -7,6 +7,7 @@ Golden numbers and cross-checks stand in `tests/arena/test_statistics.py` and
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float
@@ -162,6 +163,7 @@ def tost_power(n: int, sd: float, margin: float, level: float = 0.05) -> float:
     return float(np.trapezoid(density * (2 * stats.norm.cdf(reach) - 1), grid))
 
 
+@cache
 def power(n: int, d: float, level: float = 0.05, seed: int = 0) -> float:
     """Chance that the signed-rank test sees a true mean of d standard deviations, simulated.
 
