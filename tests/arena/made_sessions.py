@@ -96,7 +96,7 @@ def make_session(
             ledger.append("end", experiment=chosen, tampered=[])
     task = folder / "task" / "experiments"
     task.mkdir(parents=True)
-    (task / "summary.tsv").write_text("\n".join(rows) + "\n")
+    (task / "summary.tsv").write_text("\n".join(rows) + "\n", "utf-8", "backslashreplace")
     if chosen and ended:
         (folder / "submission").mkdir()
         run = runs[int(chosen) - 1]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
 from cosmolabe.cli._arena_analysis import ArenaAudit, ArenaEdit, ArenaMargin, ArenaReport
+from cosmolabe.cli._arena_grid import ArenaExportLedgers, ArenaGrid
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 
 Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local"]
@@ -147,7 +148,7 @@ class ArenaScore(Verb):
 
     session: Positional[Path]
     """Folder of the session."""
-    experiment: str = ""
+    experiment: Positional[str] = ""
     """001, 002, …"""
     level: Level = "auto"
     """Rung of the sandbox ladder."""
@@ -235,4 +236,6 @@ VERB = (
     | Annotated[ArenaReport, subcommand("report")]
     | Annotated[ArenaEdit, subcommand("edit")]
     | Annotated[ArenaMargin, subcommand("margin")]
+    | Annotated[ArenaGrid, subcommand("grid")]
+    | Annotated[ArenaExportLedgers, subcommand("export-ledgers")]
 )

@@ -112,7 +112,7 @@ def difference(
     return Difference(tuple(changes), config, old, new)
 
 
-def pieces(statements: Iterable[ast.stmt], depth: int = 0) -> Iterator[Piece]:
+def pieces(statements: Iterable[ast.AST], depth: int = 0) -> Iterator[Piece]:
     """Statements one by one, heads before bodies; `pass` does nothing and is left out."""
     for statement in statements:
         if isinstance(statement, ast.Pass):
@@ -180,7 +180,7 @@ def _pieces_of(unit: ast.stmt | None) -> tuple[Piece, ...]:
     return tuple(pieces([unit])) if unit is not None else ()
 
 
-def _head(statement: ast.stmt) -> ast.stmt:
+def _head(statement: ast.AST) -> ast.AST:
     """The statement with nothing in its body."""
     fields = {name: getattr(statement, name) for name in statement._fields}
     for part in ("body", "handlers", "orelse", "finalbody", "cases"):

@@ -175,8 +175,8 @@ def read_session(folder: Path) -> Session:
         game=str(facts.get("game", "")),
         model=str(facts.get("model", "")),
         agent=str(settings.get("agent") or "nobody"),
-        llm=str(settings.get("model") or settings.get("llm") or facts.get("llm") or ""),
-        harness=str(settings.get("preset") or settings.get("harness") or ""),
+        llm=_known(settings.get("llm") or facts.get("llm")),
+        harness=_known(settings.get("preset") or facts.get("harness")),
         seed=int(_number(facts.get("seed", 0)) if _is_number(facts.get("seed", 0)) else 0),
         budget=budget if isinstance(budget, Mapping) else {},
         starter=_text(start / "train.py") or _text(folder / "task" / "train.py"),
@@ -248,6 +248,11 @@ def _object(path: Path) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise ValueError(f"{path}: expected an object, got {type(tree).__name__}")
     return tree
+
+
+def _known(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """A name; agents without a language model have the one called "none"."""
+    return "" if value in (None, "", "none") else str(value)
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401 - any JSON value
