@@ -8,6 +8,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
 from cosmolabe.cli._arena_analysis import ArenaAudit, ArenaEdit, ArenaMargin, ArenaReport
 from cosmolabe.cli._arena_grid import ArenaExportLedgers, ArenaGrid
+from cosmolabe.cli._arena_verifier import ArenaCheck, ArenaVerify
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 
 Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local"]
@@ -231,6 +232,8 @@ VERB = (
     Annotated[ArenaNew, subcommand("new")]
     | Annotated[ArenaRun, subcommand("run")]
     | Annotated[ArenaScore, subcommand("score")]
+    | Annotated[ArenaVerify, subcommand("verify")]
+    | Annotated[ArenaCheck, subcommand("check")]
     | Annotated[ArenaAgents, subcommand("agents")]
     | Annotated[ArenaAudit, subcommand("audit")]
     | Annotated[ArenaReport, subcommand("report")]

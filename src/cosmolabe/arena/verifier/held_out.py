@@ -16,7 +16,7 @@ import xxhash
 
 from cosmolabe.bench.bed import Bed, lay_out
 from cosmolabe.bench.scenario_episodes import ScenarioEpisodes
-from cosmolabe.core.protocol import fingerprint
+from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.collect import collect
 from cosmolabe.data.store import Store
 
@@ -77,8 +77,11 @@ def held_out_store(
     )  # fmt: skip
 
 
-def held_out_bed(store: Store, split: str, protocol: str = "state/1", seed: int = 0) -> Bed:
-    """One window an episode: no window's context holds another's future."""
+def held_out_bed(
+    store: Store, split: str, protocol: str = "state/1", folder: Path | None = None
+) -> Bed:
+    """One window an episode, so no context holds another's future; the salt decides their order."""
+    seed = seed_of("held-out windows", secret_salt(folder))
     return lay_out(store, split, protocol, num_episodes=len(store.split(split)), seed=seed)
 
 
@@ -150,8 +153,3 @@ def _runs(hashes: np.ndarray, length: int) -> np.ndarray:
         part = hashes[..., step : step + total.shape[-1]]
         total = total * np.uint64(0x9E3779B97F4A7C15) + part
     return total
-
-
-def fingerprint_of(bed: Bed) -> str:
-    """What two verdicts must share to be compared: the windows, and how they are scored."""
-    return fingerprint(bed.data, bed.protocol.fingerprint)

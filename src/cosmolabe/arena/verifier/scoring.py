@@ -6,11 +6,13 @@ import numpy as np
 
 from cosmolabe.arena.verifier.signs import spoilt
 from cosmolabe.arena.verifier.verdict import Score
-from cosmolabe.bench.bed import FLOORS, Bed
+from cosmolabe.bench.bed import FLOORS, Bed, play
 from cosmolabe.bench.readings import finals_of, main_readings, relative_readings, shared_by
 from cosmolabe.core import bootstrap
+from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.rollout import Prediction
-from cosmolabe.judges.state import WindowScores, score
+from cosmolabe.judges.state import FLOORS as TRIVIAL
+from cosmolabe.judges.state import WindowScores, aggregate, all_once, score
 
 
 def score_on(bed: Bed, prediction: Prediction) -> tuple[Score, WindowScores]:
@@ -53,12 +55,27 @@ def better_by(scores: WindowScores, other: WindowScores, bed: Bed) -> tuple[floa
     return float(gaps[0]), float(np.nanstd(gaps[1:], ddof=1))
 
 
+def score_of(bed: Bed, floor: str) -> float:
+    """Composite of a trivial model, by name."""
+    scores = bed.floors[floor]
+    return float(aggregate(scores, all_once(scores), bed.protocol).final[0])
+
+
 def best_floor(bed: Bed) -> WindowScores:
     """The better trivial model's scores."""
     return max(
         (bed.floors[name] for name in FLOORS),
         key=lambda one: float(np.nan_to_num(np.nanmean(one.final), nan=-1)),
     )
+
+
+def bed_of(bed: Bed, episodes: np.ndarray, starts: np.ndarray) -> Bed:
+    """A bed of other windows of the same store, without a ceiling."""
+    length = bed.windows.states.shape[1]
+    windows = bed.store.windows(episodes, starts.astype(np.int64), length)
+    floors = {model.name: play(model, windows, bed.protocol)[0] for model in TRIVIAL}
+    data = fingerprint(bed.store.fingerprint, episodes.tolist(), starts.tolist())
+    return replace(bed, windows=windows, floors=floors, ceiling=None, data=data)
 
 
 def without(bed: Bed, rows: np.ndarray) -> Bed:

@@ -24,8 +24,7 @@ FLAGS = {
     "simulator written by hand (allowed, and told)",
     "val_test_gap": "better on val than on test by more than 3 standard errors",
     "not_replicated": "better than every training of the same code with a fresh seed, by more than "
-    "3 standard deviations",
-    "overlap": "windows of the test lay in the session's data; they are left out",
+    "3 standard deviations; or such a training fails",
     "unsafe": "run without a sandbox, so the record is not valid",
 }
 """What is told beside a score, and never changes it."""
@@ -68,7 +67,7 @@ class Replicated:
     se: float
     """Standard error of the mean over seeds."""
     failed: tuple[str, ...] = ()
-    """Trainings that left no admissible weights, and why; each counts as a score of 0."""
+    """Why trainings left no weights that can be scored; they are in no mean, and flagged."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,7 @@ class Verdict:
     ignored: tuple[str, ...] = ()
     """Other files that lay in the submission's folder; nothing looks at them."""
     overlap: Mapping[str, Any] = field(default_factory=dict)
+    """What the drawn windows had in common with the session's data; such windows were left out."""
     enforced: Mapping[str, str] = field(default_factory=dict)
     """What held the sandbox; see `sandbox.Enforced`."""
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -96,6 +96,8 @@ class Verdict:
     level: str = ""
     valid: bool = False
     """Whether the record may stand beside others: scored, and in a sandbox."""
+    ledger: str = ""
+    """Hash of the newest line of the session's ledger, and so of them all."""
     versions: Mapping[str, str] = field(default_factory=versions)
     schema: int = SCHEMA
 

@@ -9,26 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from cosmolabe.arena.sandbox import Enforced, Limits, open_child
+from cosmolabe.arena.sandbox import Box, Enforced, Limits, open_child
 from cosmolabe.arena.verifier import rooms
 from cosmolabe.arena.verifier.asking import Answering, Asked, Broken, Patience, ask
 from cosmolabe.arena.verifier.copying import Copied, Refused, copy_submission
 from cosmolabe.arena.verifier.held_out import Overlap
+from cosmolabe.arena.verifier.replicating import (
+    Retraining,
+    fresh_seeds,
+    replicated_of,
+    retrain,
+    stands_out,
+)
 from cosmolabe.arena.verifier.scoring import best_floor, better_by, score_on, without
 from cosmolabe.arena.verifier.scrambling import scramble
 from cosmolabe.arena.verifier.signs import signs_of, spoilt
-from cosmolabe.arena.verifier.verdict import Score, Verdict
+from cosmolabe.arena.verifier.verdict import Replicated, Score, Verdict
 from cosmolabe.bench.bed import Bed
 from cosmolabe.bench.driving import CHUNK
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.record import plain, write_json
 from cosmolabe.core.rollout import Context, Prediction
-from cosmolabe.judges.state import WindowScores, shown_context
+from cosmolabe.judges.state import shown_context
 
 TOO_MANY_ERRORS = 3.0
 """Standard errors; a gap between val and test beyond it is told."""
-Admit = Callable[[Mapping[str, str]], str]
-"""Says why these files (name to sha256) were made by no run in the ledger, or ""."""
+Admit = Callable[[Copied], str]
+"""Says why no run in the ledger made these files, or ""."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +61,13 @@ class Verifier:
         admit: Admit | None = None,
         overlaps: Mapping[str, Overlap] | None = None,
         audit: bool = True,
+        again: Retraining | None = None,
     ) -> Verdict:
         """Score a submission folder on the beds, `test` among them.
 
         `admit` refuses what no ledgered run made; windows of `overlaps` are left out; `audit` asks
-        again with scrambled weights, to see whether any learnt number matters.
+        once more with scrambled weights, to see whether any learnt number matters; `again` trains
+        the code with fresh seeds.
         """
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="cosmolabe-verifier-") as scratch:
@@ -71,7 +80,7 @@ class Verifier:
                 "parameters": copied.parameters,
                 "ignored": copied.ignored,
             }
-            why = admit(copied.hashes) if admit else ""
+            why = admit(copied) if admit else ""
             if why:
                 return Verdict("inadmissible", why, **known)
             beds = {name: _clean(bed, (overlaps or {}).get(name)) for name, bed in beds.items()}
@@ -86,11 +95,19 @@ class Verifier:
                 start = time.monotonic()
                 flags += self.audit(copied, beds, asked.predictions, Path(scratch))
                 seconds["audit"] = time.monotonic() - start
+            replicated = None
+            if again:
+                start = time.monotonic()
+                replicated = self.replicate(copied, beds, again, Path(scratch))
+                if stands_out(verdict.scores["test"], replicated):
+                    flags += ("not_replicated",)
+                seconds["again"] = time.monotonic() - start
         if not enforced.valid:
             flags += ("unsafe",)
         return replace(
             verdict,
             flags=flags,
+            replicated=replicated,
             **known,
             enforced=plain(enforced),
             level=enforced.level,
@@ -109,7 +126,7 @@ class Verifier:
         contexts = {name: self.context(bed) for name, bed in beds.items()}
         manifest = scratch / "manifest.json"
         write_json(manifest, next(iter(beds.values())).store.manifest)
-        box, command = rooms.answering(copied.folder, self.package, manifest, self.limits, self.gpu)
+        box, command = self.room(copied, manifest)
         with open_child(box, command, self.level) as child:
             try:
                 asked = self.answers(child, contexts)
@@ -118,6 +135,10 @@ class Verifier:
                 child.wait()
                 raise Broken(_with_last_words(str(error), child.said)) from None
         return asked, child.enforced
+
+    def room(self, copied: Copied, manifest: Path) -> tuple[Box, list[str]]:
+        """The sandbox, and the command that is run in it."""
+        return rooms.answering(copied.folder, self.package, manifest, self.limits, self.gpu)
 
     def context(self, bed: Bed) -> Context:
         """What a submission is shown of a bed: nothing of the future but the actions."""
@@ -141,8 +162,6 @@ class Verifier:
             flags |= dict.fromkeys(signs_of(predictions[name], bed.windows, bed.protocol, why))
         if _is_gap(scores.get("val"), scores["test"]):
             flags["val_test_gap"] = None
-        if any(one.windows for one in overlaps.values()):
-            flags["overlap"] = None
         told = {name: one.told for name, one in overlaps.items()}
         return Verdict("ok", "", tuple(flags), scores, overlap=told)
 
@@ -161,12 +180,31 @@ class Verifier:
             return ()
         return ("analytic",) if self._unmoved(copied, bed, found, scratch) else ()
 
+    def replicate(
+        self, copied: Copied, beds: Mapping[str, Bed], again: Retraining, scratch: Path
+    ) -> Replicated:
+        """The score on test of the same code, trained with fresh seeds."""
+        seeds, scores, failed = fresh_seeds(again.seeds), {}, []
+        for seed in seeds:
+            try:
+                target = scratch / f"again-{seed}"
+                other = retrain(copied, self.package, again, seed, target, self.level, self.gpu)
+                asked, _ = self.ask(other, {"test": beds["test"]}, scratch)
+            except (Refused, Broken) as error:
+                failed.append(str(error))
+                continue
+            scores[seed] = score_on(beds["test"], asked.predictions["test"])[0].composite
+        return replicated_of(seeds, scores, tuple(failed))
+
     def _unmoved(self, copied: Copied, bed: Bed, found: Prediction, scratch: Path) -> bool:
         """Whether other weights give the same predictions, to the bit."""
         if not copied.parameters:
             return True
         other = replace(copied, folder=scratch / "scrambled")
-        scramble(copied.folder, other.folder)
+        try:
+            scramble(copied.folder, other.folder)
+        except ValueError:  # numbers that cannot be read here; nothing can be said
+            return False
         rows = np.minimum(np.arange(self.chunk), len(bed.windows) - 1)
         few = replace(bed, windows=_rows(bed.windows, rows))
         try:
@@ -203,9 +241,3 @@ def _is_gap(val: Score | None, test: Score) -> bool:
     if val is None:
         return False
     return val.composite - test.composite > TOO_MANY_ERRORS * float(np.hypot(val.se, test.se))
-
-
-def is_better(scores: WindowScores, floor: WindowScores, bed: Bed) -> bool:
-    """Better than a floor beyond chance, on the same windows."""
-    gap, error = better_by(scores, floor, bed)
-    return gap > TOO_MANY_ERRORS * error

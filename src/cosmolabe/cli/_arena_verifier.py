@@ -1,0 +1,145 @@
+"""`arena verify` and `arena check`: the sealed verifier, and the attacks it is held against."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from tyro.conf import FlagCreatePairsOff, Positional, arg
+
+from cosmolabe.cli._verb import Answer, Table, Verb, progress
+
+Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaVerify(Verb):
+    """Score what a session submitted, once, on episodes it never saw."""
+
+    session: Positional[Path]
+    """Folder of a session that has ended."""
+    episodes: Annotated[int, arg(aliases=["-n"])] = 256
+    """Test episodes, played here under a secret salt; one window each."""
+    scenarios: int = 64
+    """Episodes of the game's scenarios; 0 leaves them out."""
+    seeds: int = 3
+    """Trainings of the same code with fresh seeds, 3 or more; 0 leaves them out."""
+    level: Level = "auto"
+    """Rung of the sandbox ladder; unsafe-local never gives a valid record."""
+    gpu: FlagCreatePairsOff[bool] = False
+    """Let the submission use the NVIDIA devices."""
+    home: Path | None = None
+    """Where salt and test episodes lie; else $COSMOLABE_ARENA_HOME, or ~/.local/share."""
+    once_more: FlagCreatePairsOff[bool] = False
+    """Verify a session that has a verdict already."""
+
+    def run(self) -> Answer:
+        """Play, ask, score, train again."""
+        from cosmolabe.arena.verdicts import Asked, verify_session
+
+        asked = Asked(
+            self.episodes,
+            self.scenarios,
+            self.seeds,
+            self.level,
+            self.gpu,
+            self.home,
+            self.once_more,
+        )
+        verdict = verify_session(self.session, asked)
+        data = {"session": self.session, **asdict(verdict)}
+        return Answer(data, _told(verdict), ok=verdict.status == "ok")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaCheck(Verb):
+    """Try every attack on a weakened verifier, which it must fool, and on the sealed one."""
+
+    only: Positional[tuple[str, ...]] = ()
+    """Names of attacks and honest submissions; all where none is named."""
+    level: Level = "auto"
+    """Rung of the sandbox ladder."""
+
+    def run(self) -> Answer:
+        """One row an attack, one an honest submission."""
+        from cosmolabe.arena.attacks.checking import check
+
+        with progress("attacking") as tell:
+            attacks, honest = check(self.only, self.level, tell)
+        failed = [row.attack for row in attacks if not row.ok]
+        failed += [row.honest for row in honest if not row.ok]
+        data = {
+            "failed": failed,
+            "attacks": [asdict(row) | {"ok": row.ok} for row in attacks],
+            "honest": [asdict(row) | {"ok": row.ok} for row in honest],
+        }
+        text: list[Any] = []
+        if attacks:
+            text.append(_attacks_table(attacks))
+        if honest:
+            text.append(_honest_table(honest))
+        count = len(attacks) + len(honest)
+        text.append(f"{count - len(failed)} of {count} as it must be")
+        return Answer(data, text, ok=not failed)
+
+
+def _attacks_table(rows: list[Any]) -> Table:
+    columns = ("attack", "fools the weakened", "stopped", "flagged", "must be", "what was said")
+    said = [
+        (
+            row.attack,
+            _yes(row.weakened_verifier_fooled),
+            _yes(row.stopped),
+            _yes(row.flagged),
+            row.must + ("" if row.ok else "  NOT SO"),
+            (", ".join(row.flags) or row.why)[:70],
+        )
+        for row in rows
+    ]
+    return Table(columns, said)
+
+
+def _honest_table(rows: list[Any]) -> Table:
+    columns = ("honest submission", "status", "flagged", "score", "replicated")
+    said = [
+        (row.honest, row.status, ", ".join(row.flags) or "no", row.score, row.replicated)
+        for row in rows
+    ]
+    return Table(columns, said)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _told(verdict: Any) -> list[Any]:  # noqa: ANN401 - a Verdict, loaded lazily
+    from cosmolabe.arena.verifier.verdict import FLAGS, STATUSES
+
+    if verdict.status != "ok":
+        return [f"{verdict.status}: {STATUSES[verdict.status]}", verdict.why]
+    columns = ("windows", "score", "95 % interval", "c1", "c10", "c20", "skill", "floor", "n")
+    rows = [
+        (
+            name,
+            one.composite,
+            f"{one.low:.3f} to {one.high:.3f}",
+            one.c1,
+            one.c10,
+            one.c20,
+            one.skill,
+            one.floor,
+            one.windows,
+        )
+        for name, one in verdict.scores.items()
+    ]
+    text: list[Any] = [Table(columns, rows)]
+    again = verdict.replicated
+    if again is not None:
+        text.append(
+            f"replicated: {again.mean:.4f} over {len(again.scores)} fresh seeds "
+            f"(standard deviation {again.sd:.4f})"
+        )
+        text += [f"  {why}" for why in again.failed]
+    text += [f"flag {name}: {FLAGS[name]}" for name in verdict.flags]
+    held = "a valid record" if verdict.valid else "no valid record"
+    text.append(f"{verdict.parameters:,} parameters; sandbox {verdict.level}: {held}")
+    return text
