@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cosmolabe.bench.vqa.lessons import GRID, Lessons, where
+from cosmolabe.bench.vqa.lessons import GRID, Lessons, path
 from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
-from cosmolabe.bench.vqa.recipe import WordsRecipe
+from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import SightSource, slots_of_roles, vocabulary
 from cosmolabe.bench.vqa.vocabulary import vocabulary as words
 from cosmolabe.core import parts
@@ -22,7 +22,8 @@ GAMES = ("pong", "frogger")
 
 
 def lessons():
-    return Lessons(replace(WordsRecipe(), clips=4, rows=24), 32, 7, 0.5, GAMES)
+    words = replace(WordsRecipe(), clips=4, rows=24)
+    return Lessons(replace(TinyRecipe(), words=words, image=32, turned=0.5), 7, GAMES)
 
 
 @pytest.mark.parametrize("game", parts.names("games"))
@@ -70,17 +71,24 @@ def test_questions_are_as_many_as_asked_for_and_about_the_clip_they_are_numbered
     assert lengths == sorted(lengths)
 
 
-def test_where_says_the_row_and_column_of_the_true_state() -> None:
+def test_a_path_says_the_row_and_column_of_every_frame_that_is_shown() -> None:
     clip = game_clips("pong", 1, 0, size=32, held_out=False)[0]
     states = clip.about["states"]
     for number in range(8):
-        found = where(clip, generator("where", number))
+        found = path(clip, 4, generator("path", number))
         assert found is not None
         slot = 0 if "left" in found.text else 1
-        frame = 0 if "first" in found.text else -1
-        row = int(states[frame, slot, 1] * GRID)
-        column = int(states[frame, slot, 0] * GRID)
-        assert found.answer == f"row {row} column {column}"
+        shown = [states[frame, slot] for frame in (0, 4, 9, 13)]
+        places = [str(int(value * GRID)) for state in shown for value in (state[1], state[0])]
+        assert found.answer == " ".join(places)
+
+
+def test_of_somebody_who_dies_no_path_is_asked() -> None:
+    clip = game_clips("kong", 1, 0, size=32, held_out=False)[0]
+    states = clip.about["states"].copy()
+    states[-1, :, 2] = 0
+    gone = replace(clip, about={**clip.about, "states": states})
+    assert path(gone, 4, generator("path", 0)) is None
 
 
 @pytest.mark.parametrize("game", parts.names("games"))

@@ -5,7 +5,15 @@ import torch
 
 from cosmolabe.core import parts
 from cosmolabe.core.fields import ALIVE, KINDS, X, Y
-from cosmolabe.nets.vlm_sight import UNKNOWN, SightHeads, Sights, sights_of, total
+from cosmolabe.nets.vlm_sight import (
+    PROJECTED,
+    UNKNOWN,
+    ProjectedHeads,
+    SightHeads,
+    Sights,
+    sights_of,
+    total,
+)
 
 PONG = parts.load("games", "pong")
 
@@ -73,3 +81,22 @@ def test_heads_learn_what_tokens_hold_and_losses_are_finite_where_nothing_is_kno
     assert last < 0.5 * first
     nothing = sights_of(PONG.manifest, states() * 0, {0: 2, 1: 5}, 5, 4)
     assert torch.isfinite(total(heads(tokens[:3], nothing)))
+
+
+def test_heads_on_projected_tokens_learn_the_place_within_a_quarter_of_the_picture() -> None:
+    torch.manual_seed(0)
+    some = sights(4, cells=4)
+    tokens = torch.randn(4, 4, 24)
+    heads = ProjectedHeads(24, 8, 4)
+    optimizer = torch.optim.Adam(heads.parameters(), lr=0.05)
+    first = total(heads(tokens, some), PROJECTED).item()
+    for _ in range(60):
+        losses = heads(tokens, some)
+        optimizer.zero_grad()
+        total(losses, PROJECTED).backward()
+        optimizer.step()
+    assert total(heads(tokens, some), PROJECTED).item() < 0.3 * first
+    assert heads(tokens, some)["right_place"] == 1
+    assert heads(tokens, some)["right_named"] == 1
+    nothing = sights_of(PONG.manifest, states() * 0, {0: 2, 1: 5}, 5, 4)
+    assert torch.isfinite(total(heads(tokens[:3], nothing), PROJECTED))

@@ -115,3 +115,27 @@ def test_a_folding_model_is_written_and_read_back(tmp_path) -> None:
 def test_a_fold_that_does_not_divide_the_patches_is_refused() -> None:
     with pytest.raises(ValueError, match="multiple of its folded patches"):
         build_tiny(FEW_WORDS, image=24, patch=8, fold=2)
+
+
+def test_marks_tell_frames_apart_and_are_of_the_projector() -> None:
+    marked = build_tiny(WORDS, **SMALL, marks=4)
+    clip = clips(1, frames=4)[0]
+    both = marked.see([clip, clip[::-1].copy()])
+    told = [marked.likelihood([one], [QUESTION], [LABELS])[0] for one in both]
+    with torch.no_grad():
+        marked.marks.copy_(torch.randn_like(marked.marks))
+    after = [marked.likelihood([one], [QUESTION], [LABELS])[0] for one in both]
+    assert not np.allclose(told[0], after[0])
+    assert not np.allclose(after[0], after[1])
+    names = [name for name, _ in marked.module.named_parameters() if "marks" in name]
+    assert [marked.family.group(name) for name in names] == ["projector"]
+    two = marked.likelihood(marked.see([clip[:2]]), [QUESTION], [LABELS])[0]
+    assert np.isfinite(two).all()
+
+
+def test_marks_are_written_and_read_back(tmp_path) -> None:
+    marked = build_tiny(WORDS, **SMALL, marks=4)
+    with torch.no_grad():
+        marked.marks.fill_(0.5)
+    marked.save(tmp_path)
+    assert torch.equal(load_tiny(tmp_path).marks, marked.marks)

@@ -21,6 +21,8 @@ BINS = 24
 """Places along a side, and headings round a turn."""
 OFFSETS = 8
 """Places along a side of a patch."""
+FINE = 8
+"""Places along a side of the part of a picture that one projected token stands for."""
 SOFT = 0.8
 """Bins: how far a place spreads over its neighbours."""
 ROTATION = FIELDS_START + list(GAME_FIELDS).index("rotation")
@@ -164,6 +166,7 @@ class SightHeads(nn.Module):
             "cover": 4 * functional.binary_cross_entropy_with_logits(
                 kinds, cover, pos_weight=cover.new_tensor(8.0)
             ),
+            "spot": _class(kinds[..., KINDS.index("player")], _spot(sights)),
             "named": _mean(functional.cross_entropy(named, truth, reduction="none")),
             "within": _placed(offset.unflatten(1, (2, OFFSETS)), within),
             "heading": _turned(heading, own),
@@ -186,17 +189,86 @@ class SightHeads(nn.Module):
         return losses
 
 
+class ProjectedHeads(nn.Module):
+    """Linear readings of what the projector hands to the language model, fewer tokens a picture.
+
+    What is not linear there, words can hardly learn to ask for; so the projector learns it here.
+    """
+
+    def __init__(self, width: int, characters: int, tokens: int) -> None:
+        super().__init__()
+        self.side = round(tokens**0.5)
+        self.parts = (len(KINDS), len(KINDS) * 2 * FINE, characters, BINS, 1, 4)
+        self.each = nn.Linear(width, sum(self.parts))
+
+    def forward(
+        self, projected: Float[Tensor, "picture token width"], sights: Sights
+    ) -> dict[str, Tensor]:
+        """Each loss by name, and the share of players whose place is right to the finest step."""
+        kinds, places, names, headings, grounded, facing = self.each(projected).split(
+            self.parts, -1
+        )
+        cover = torch.from_numpy(sights.cover)
+        wide = cover.shape[-1] // self.side
+        there = functional.max_pool2d(cover, wide).flatten(2).transpose(1, 2)
+        at = torch.from_numpy(sights.places) * self.side
+        known = ~at.isnan().any(-1)
+        cell = at.nan_to_num().floor().clamp(0, self.side - 1)
+        token = (cell[..., 1] * self.side + cell[..., 0]).long()
+        fine = ((at - cell) * FINE).nan_to_num().long().clamp(0, FINE - 1)
+        places = places.unflatten(-1, (len(KINDS), 2, FINE))
+        picture, kind = known.nonzero(as_tuple=True)
+        said, true = places[picture, token[picture, kind], kind], fine[picture, kind]
+        of_place = functional.cross_entropy(
+            said.flatten(0, 1), true.flatten(), reduction="none"
+        ).unflatten(0, (-1, 2))
+        players = kind == KINDS.index("player")
+        mine, here = picture[players], token[picture[players], kind[players]]
+        named = torch.from_numpy(sights.named).float()[:, None]
+        who = functional.max_pool2d(named, wide).flatten(1).long()
+        losses = {
+            "there": 4 * functional.binary_cross_entropy_with_logits(kinds, there),
+            "player": _mean(of_place[players].flatten()),
+            "places": _mean(of_place[~players].flatten()),
+            "named": _class(names.flatten(0, 1), who.flatten()),
+            "heading": _turned(headings[mine, here], torch.from_numpy(sights.heading)[mine]),
+            "grounded": _known(grounded[mine, here, 0], torch.from_numpy(sights.grounded)[mine]),
+            "facing": _class(facing[mine, here], torch.from_numpy(sights.facing)[mine]),
+        }
+        with torch.no_grad():
+            right = (said.argmax(-1) == true).all(-1)[players]
+            losses["right_place"] = _mean(right.float())
+            shown = who.flatten() >= 0
+            found = names.flatten(0, 1).argmax(-1)[shown] == who.flatten()[shown]
+            losses["right_named"] = _mean(found.float())
+        return losses
+
+
+PROJECTED = {
+    "there": 1.0, "player": 1.5, "places": 0.5, "named": 1.5, "heading": 0.5, "grounded": 0.3,
+    "facing": 0.5,
+}  # fmt: skip
 WEIGHTS = {
     "cover": 1.0, "named": 1.0, "within": 0.5, "heading": 0.5, "grounded": 0.3, "facing": 0.5,
     "places": 0.3, "counts": 0.3, "game": 0.3,
 }  # fmt: skip
 
 
-def total(losses: dict[str, Tensor]) -> Tensor:
+SHARP = {**WEIGHTS, "spot": 1.0, "within": 1.0, "named": 1.5, "heading": 1.0, "places": 0.0}
+"""Of the second leg: who is the player, and where exactly."""
+
+
+def total(losses: dict[str, Tensor], weights: dict[str, float] = WEIGHTS) -> Tensor:
     """The weighted sum that is minimised."""
-    found = sum(weight * losses[name] for name, weight in WEIGHTS.items())
+    found = sum(weight * losses[name] for name, weight in weights.items())
     assert isinstance(found, Tensor)
     return found
+
+
+def _spot(sights: Sights) -> Int[Tensor, " picture"]:
+    """The player's patch."""
+    cover = torch.from_numpy(sights.cover[:, KINDS.index("player")]).flatten(1)
+    return torch.where(cover.sum(1) == 1, cover.argmax(1), UNKNOWN)
 
 
 def _mean(values: Tensor) -> Tensor:

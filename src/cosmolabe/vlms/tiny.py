@@ -16,10 +16,12 @@ from cosmolabe.nets.eyes import untrained
 from cosmolabe.nets.pretrained import read_tensors
 from cosmolabe.nets.vlm_paligemma import FAMILY, PaliGemma, build
 from cosmolabe.nets.vlm_tokens import WordTokens, words_of
+from cosmolabe.nets.vlm_torch import Seen
 
 VISION = {"hidden": 96, "mlp": 192, "layers": 3, "heads": 4}
 LANGUAGE = {"hidden": 128, "mlp": 256, "layers": 3, "heads": 4}
 WEIGHTS, CONFIG, WORDS = "model.safetensors", "tiny.json", "words.json"
+MARKS = "marks"
 SCHEMA = 1
 
 
@@ -37,7 +39,13 @@ class TinyVlm(PaliGemma):
     @property
     def told(self) -> dict[str, Any]:
         """As PaliGemma's, with how patches are folded."""
-        return {**super().told, "fold": self.fold}
+        return {**super().told, "fold": self.fold, "marks": self.marks is not None}
+
+    @property
+    def marks(self) -> Tensor | None:
+        """What is added to each token of each frame, (frame, token, hidden), where anything is."""
+        model: Any = self.module
+        return getattr(model.model.multi_modal_projector, MARKS, None)
 
     def project(
         self, features: Float[Tensor, "frame token width"]
@@ -46,6 +54,17 @@ class TinyVlm(PaliGemma):
         if self.fold == 1:
             return super().project(features)
         return super().project(folded(features, self.fold))
+
+    def _projected(self, seen: Seen) -> tuple[list[Tensor], list[int]]:
+        """Each clip's projection once, marked with its frames' places in the clip."""
+        projected, place = super()._projected(seen)
+        if self.marks is None:
+            return projected, place
+        last = len(self.marks) - 1
+        return [
+            part + self.marks[torch.linspace(0, last, len(part)).round().long()]
+            for part in projected
+        ], place
 
     def save(self, folder: str | Path) -> None:
         """Weights as safetensors, sizes and words as JSON."""
@@ -76,15 +95,20 @@ def build_tiny(
     vision: dict[str, int] = VISION,
     language: dict[str, int] = LANGUAGE,
     fold: int = 1,
+    marks: int = 0,
     seed: int = 0,
 ) -> TinyVlm:
     """An untrained model that knows these words and no others (`nets.vlm_tokens.words_of`).
 
     A word it was not given is refused by name wherever it comes up. `vision` and `language` hold
     hidden, mlp, layers and heads; `image` is the side of a frame in pixels; `fold` x `fold` patches
-    become one token.
+    become one token. `marks` frames get a learnt mark each on their tokens, without which a small
+    model hardly learns which frame came first; fewer frames take marks evenly, 0 is as in
+    PaliGemma.
     """
-    return _made(WordTokens.of(words), image, patch, dict(vision), dict(language), fold, seed)
+    return _made(
+        WordTokens.of(words), image, patch, dict(vision), dict(language), fold, marks, seed
+    )
 
 
 def load_tiny(folder: str | Path) -> TinyVlm:
@@ -114,6 +138,7 @@ def _made(
     vision: dict[str, int],
     language: dict[str, int],
     fold: int = 1,
+    marks: int = 0,
     seed: int = 0,
 ) -> TinyVlm:
     if fold < 1 or image % (patch * fold):
@@ -145,12 +170,17 @@ def _made(
             lambda: nn.Linear(wide, language["hidden"]), seed
         )
     vlm = TinyVlm("tiny", net, tokens, fold)
+    if marks:
+        blank = torch.zeros(marks, vlm.per_frame[2], language["hidden"])
+        model: Any = net.model
+        model.multi_modal_projector.register_parameter(MARKS, nn.Parameter(blank))
     vlm.made = {
         "image": image,
         "patch": patch,
         "vision": dict(vision),
         "language": dict(language),
         "fold": fold,
+        "marks": marks,
         "seed": seed,
     }
     return vlm

@@ -8,30 +8,32 @@ from typing import Any
 import numpy as np
 
 from cosmolabe.bench.vqa.looks import dressed
-from cosmolabe.bench.vqa.recipe import WordsRecipe
+from cosmolabe.bench.vqa.recipe import TinyRecipe
 from cosmolabe.bench.vqa.sights import slots_of_roles
-from cosmolabe.bench.vqa.vocabulary import FRAMES, PLACE, WHERE
+from cosmolabe.bench.vqa.vocabulary import PATH
 from cosmolabe.core import parts
 from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.question import FORMATS, AskedClip, Question
 from cosmolabe.core.seeds import generator
 from cosmolabe.data.questions.building import questions_of
 from cosmolabe.data.questions.playing import TOGETHER, game_clips
+from cosmolabe.data.questions.protocol import uniform
 from cosmolabe.data.questions.wording import our_game, role_words
 from cosmolabe.engine.render import draw_frames
 
-GRID = 8
+GRID = 16
 """Rows and columns in which somebody is said to stand."""
-OURS = "where"
+OURS = "path"
 
 
 class Lessons:
     """Clips and questions of a step; the same for the same step."""
 
     def __init__(
-        self, recipe: WordsRecipe, size: int, seed: int, turned: float, games: Sequence[str] = ()
+        self, recipe: TinyRecipe, seed: int | None = None, games: Sequence[str] = ()
     ) -> None:
-        self.recipe, self.size, self.seed, self.turned = recipe, size, seed, turned
+        self.recipe, self.size, self.turned = recipe.words, recipe.image, recipe.turned
+        self.frames, self.seed = recipe.frames, recipe.seed if seed is None else seed
         self.games = tuple(games) or parts.names("games")
         self._block = lru_cache(maxsize=2 * len(self.games))(self._drawn)
 
@@ -78,7 +80,7 @@ class Lessons:
             task = _drawn(self.recipe.shares, dice)
             known = made.get((clips[number].id, task), [])
             if task == OURS or not known:
-                found.append((number, where(clips[number], dice)))
+                found.append((number, path(clips[number], self.frames, dice)))
             else:
                 found.append((number, _one(known, self.recipe.formats, dice)))
         found = [(number, one) for number, one in found if one is not None]
@@ -100,19 +102,19 @@ def _one(
     return mine[int(dice.integers(len(mine)))]
 
 
-def where(clip: AskedClip, dice: np.random.Generator) -> Question | None:
-    """In which row and column somebody stands in the first or the last frame; None when dead."""
+def path(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """In which row and column somebody stands in each of the frames shown; None unless alive."""
     game = our_game(clip.about["game"])
     assert game is not None
     roles = [role for role in game.roles if role_words(game, role)]
     role = roles[int(dice.integers(len(roles)))]
-    frame = FRAMES[int(dice.integers(2))]
-    states = clip.about["states"][0 if frame == "first" else -1]
-    x, y, alive = states[slots_of_roles(game)[game.roles.index(role)], [X, Y, ALIVE]]
-    if alive <= 0.5 or not (0 <= x < 1 and 0 <= y < 1):
+    slot = slots_of_roles(game)[game.roles.index(role)]
+    shown = clip.about["states"][list(uniform(frames, len(clip.frames))), slot]
+    at = shown[:, [Y, X]]
+    if not (shown[:, ALIVE] > 0.5).all() or not ((at >= 0) & (at < 1)).all():
         return None
-    text = WHERE.format(who=role_words(game, role), frame=frame)
-    answer = PLACE.format(row=int(y * GRID), column=int(x * GRID))
+    answer = " ".join(str(value) for value in (at * GRID).astype(int).flatten())
+    text = PATH.format(who=role_words(game, role))
     return Question(
         f"{clip.id}/{OURS}", clip.id, OURS, "open_ended", text, answer, (answer,), truth=answer
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from cosmolabe.core.protocol import fingerprint
 
@@ -19,13 +19,16 @@ class SightRecipe:
     rate: float = 2e-3
     warmup: float = 0.03
     weight_decay: float = 0.01
+    leg: Literal["tokens", "sharp", "projected"] = "tokens"
+    """What is read: the tower's tokens; the same, the player counting most; what the projector
+    makes of them, the projector learning with the tower."""
 
 
 @dataclass(frozen=True)
 class WordsRecipe:
     """Projector and language learn to answer, the tower held still."""
 
-    steps: int = 3000
+    steps: int = 2000
     clips: int = 24
     """New clips of a step, of one game each."""
     rows: int = 64
@@ -33,16 +36,19 @@ class WordsRecipe:
     rate: float = 1.5e-3
     warmup: float = 0.05
     weight_decay: float = 0.01
+    path_weight: float = 0.25
+    """Of the loss: paths are long answers and would drown the short ones."""
     swapped: float = 0.15
     """Share of clips in which somebody changes midway."""
     shares: Mapping[str, float] = field(
         default_factory=lambda: {
-            "where": 0.25,
-            "action_recognition": 0.45,
-            "character_recognition": 0.3,
+            "path": 0.35,
+            "action_recognition": 0.4,
+            "character_recognition": 0.25,
         }
     )
-    """Of a step's questions; `where` asks in which row and column somebody stands."""
+    """Of a step's questions; `path` asks in which row and column somebody stands in
+    each frame: without it motion is never learnt."""
     formats: Mapping[str, float] = field(
         default_factory=lambda: {"binary": 0.4, "multiple_choice": 0.15, "open_ended": 0.45}
     )
@@ -57,7 +63,7 @@ class TinyRecipe:
     patch: int = 16
     fold: int = 4
     frames: int = 8
-    """Uniformly of a clip's 14."""
+    """Uniformly of a clip's 14; so many learnt marks say which is which."""
     turned: float = 0.6
     """Share of looks whose theme has its colours turned."""
     vision: Mapping[str, int] = field(
@@ -67,6 +73,12 @@ class TinyRecipe:
         default_factory=lambda: {"hidden": 128, "mlp": 256, "layers": 3, "heads": 4}
     )
     sight: SightRecipe = field(default_factory=SightRecipe)
+    sharpen: SightRecipe = field(
+        default_factory=lambda: SightRecipe(steps=2500, rate=1.5e-3, leg="sharp")
+    )
+    project: SightRecipe = field(
+        default_factory=lambda: SightRecipe(steps=1500, rate=1.5e-3, leg="projected")
+    )
     words: WordsRecipe = field(default_factory=WordsRecipe)
     seed: int = 42
     schema: int = SCHEMA

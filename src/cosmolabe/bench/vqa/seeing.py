@@ -4,44 +4,66 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from cosmolabe.bench.vqa.recipe import TinyRecipe
+from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe
 from cosmolabe.bench.vqa.sights import SightSource, vocabulary
 from cosmolabe.nets.steps import Steps
 from cosmolabe.nets.vlm_paligemma import FAMILY
-from cosmolabe.nets.vlm_sight import SightHeads, total
+from cosmolabe.nets.vlm_sight import (
+    PROJECTED,
+    SHARP,
+    WEIGHTS,
+    ProjectedHeads,
+    SightHeads,
+    total,
+)
 from cosmolabe.vlms.tiny import TinyVlm
 
+LEGS = ("tokens", "sharp", "projected")
 Tell = Callable[[str], None]
 
 
-def teach_to_see(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: Tell) -> None:
-    """Train the tower of `vlm` in place; goes on from `folder`."""
-    source = SightSource(recipe.image, recipe.patch, recipe.seed, recipe.turned)
+def teach_to_see(
+    vlm: TinyVlm, recipe: TinyRecipe, leg: SightRecipe, folder: Path | None, tell: Tell
+) -> None:
+    """Train the tower of `vlm` in place for one leg; goes on from `folder`."""
+    source = SightSource(
+        recipe.image, recipe.patch, recipe.seed + LEGS.index(leg.leg), recipe.turned
+    )
+    projected = leg.leg == "projected"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
-        heads = SightHeads(recipe.vision["hidden"], len(vocabulary()), len(source.games))
+        if projected:
+            heads: nn.Module = ProjectedHeads(
+                recipe.language["hidden"], len(vocabulary()), vlm.per_frame[2]
+            )
+        else:
+            heads = SightHeads(recipe.vision["hidden"], len(vocabulary()), len(source.games))
+    weights = {"tokens": WEIGHTS, "sharp": SHARP, "projected": PROJECTED}[leg.leg]
 
     def loss(step: int) -> tuple[Tensor, dict[str, float]]:
-        frames, sights = source.batch(step, recipe.sight.batch)
-        losses = heads(vlm.tower(vlm.pixels(frames)), sights)
-        return total(losses), {name: value.item() for name, value in losses.items()}
+        frames, sights = source.batch(step, leg.batch)
+        tokens = vlm.tower(vlm.pixels(frames))
+        losses = heads(vlm.project(tokens) if projected else tokens, sights)
+        told = {name: value.item() for name, value in losses.items()}
+        return total(losses, weights), told
 
+    groups = ("vision", "projector") if projected else ("vision",)
     mine = {
         name: weight
         for name, weight in vlm.module.named_parameters()
-        if FAMILY.group(name) == "vision"
+        if FAMILY.group(name) in groups
     }
     mine |= {f"heads.{name}": weight for name, weight in heads.named_parameters()}
     steps = Steps(
         mine,
         loss,
-        steps=recipe.sight.steps,
-        rate=recipe.sight.rate,
-        warmup=recipe.sight.warmup,
-        weight_decay=recipe.sight.weight_decay,
-        facts=recipe.told(recipe.sight),
+        steps=leg.steps,
+        rate=leg.rate,
+        warmup=leg.warmup,
+        weight_decay=leg.weight_decay,
+        facts=recipe.told(leg),
     )
     for told in steps.run(folder):
         tell("sight " + " ".join(f"{name} {value:.3f}" for name, value in told.items()))

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from cosmolabe.bench.vqa.lessons import Lessons
+from cosmolabe.bench.vqa.lessons import OURS, Lessons
 from cosmolabe.bench.vqa.recipe import TinyRecipe
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.data.questions.protocol import uniform
@@ -24,7 +24,7 @@ def seen_of(vlm: TinyVlm, clips: Sequence[AskedClip], frames: int) -> list[Tenso
 
 def teach_to_speak(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: Tell) -> None:
     """Train projector and language of `vlm` in place; goes on from `folder`."""
-    lessons = Lessons(recipe.words, recipe.image, recipe.seed, recipe.turned)
+    lessons = Lessons(recipe)
     mine = {}
     for name, weight in vlm.module.named_parameters():
         weight.requires_grad_(FAMILY.group(name) != "vision")
@@ -35,13 +35,21 @@ def teach_to_speak(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: 
         clips = lessons.clips(step)
         seen = seen_of(vlm, clips, recipe.frames)
         asked = lessons.questions(step, clips)
-        questions = [one for _, one in asked]
-        found = vlm.loss(
-            [seen[number] for number, _ in asked],
-            [one.text for one in questions],
-            [one.answer for one in questions],
-        )
-        return found, {}
+        told = {}
+        for name, mine in (
+            ("path", [pair for pair in asked if pair[1].task == OURS]),
+            ("asked", [pair for pair in asked if pair[1].task != OURS]),
+        ):
+            if mine:
+                told[name] = vlm.loss(
+                    [seen[number] for number, _ in mine],
+                    [one.text for _, one in mine],
+                    [one.answer for _, one in mine],
+                )
+        weight = recipe.words.path_weight
+        whole = sum((weight if name == "path" else 1 - weight) * told[name] for name in told)
+        assert isinstance(whole, Tensor)
+        return whole, {name: value.item() for name, value in told.items()}
 
     steps = Steps(
         mine,

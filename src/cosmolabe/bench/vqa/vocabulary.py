@@ -20,10 +20,8 @@ NUMBERS = 41
 """Counts from 0, and places along a side."""
 SAMPLED = 64
 """Clips of each game whose questions are read for words that stand in no list."""
-WHERE = "Where is {who} in the {frame} frame?"
-PLACE = "row {row} column {column}"
+PATH = "In which row and column is {who} in each frame?"
 WRONG = "What goes wrong in this clip?"
-FRAMES = ("first", "last")
 
 
 @cache
@@ -38,7 +36,7 @@ def vocabulary() -> tuple[str, ...]:
     texts += [letter(number) for number in range(MOST_OPTIONS)]
     texts += [str(number) for number in range(NUMBERS)]
     texts += [NOTHING, WRONG, *(kind.replace("_", " ") for kind in KINDS)]
-    texts += [YES, NO, "A) B)", WHERE, PLACE, *FRAMES]
+    texts += [YES, NO, "A) B)", PATH]
     return tuple(words_of(re.sub(r"\{\w+\}", " ", text) for text in texts))
 
 
