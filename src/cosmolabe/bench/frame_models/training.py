@@ -21,7 +21,7 @@ Tell = Callable[[dict[str, float]], None]
 class FrameRecipe:
     """All that decides the model's numbers (ours)."""
 
-    steps: int = 900
+    steps: int = 600
     batch: int = 8
     rate: float = 1.5e-3
     warmup: float = 0.05
