@@ -10,10 +10,13 @@ from moving_squares import glance, square
 from cosmolabe.bench.physics import baselines
 from cosmolabe.bench.physics.baselines import fit_other_eye, stats_head
 from cosmolabe.core import parts
+from cosmolabe.data.damage import KINDS
 from cosmolabe.data.twin_rows import TwinRow
 from cosmolabe.judges.physics import Physics
 from cosmolabe.nets.feature_store import FeatureStore
 from cosmolabe.nets.twin_maps import see_all
+from cosmolabe.nets.vlm_tokens import words_of
+from cosmolabe.vlms.tiny import build_tiny
 
 FRAMES = 20
 QUICK = replace(stats_head(), steps=150, warmup=10, members=2)
@@ -101,3 +104,20 @@ def test_the_default_is_the_offline_eye_with_the_judges_own_dials(twins, seen, t
     assert np.isfinite(other.score(square(FRAMES), 16.0))
     assert baselines.OTHER_SIZE in parts.load("encoders", baselines.OTHER_EYE).sizes
     assert stats_head().kind == "stats"
+
+
+def test_a_vision_language_model_is_asked_what_goes_wrong(twins, tmp_path):
+    torch.set_num_threads(1)
+    folder, rows = twins
+    words = words_of(
+        [baselines.WRONG, baselines.NOTHING, *KINDS, "_".join(KINDS).replace("_", " ")]
+    )
+    sizes = {"hidden": 16, "mlp": 32, "layers": 1, "heads": 2}
+    vlm = build_tiny(words, image=32, patch=16, vision=sizes, language=sizes)
+    test = [row for row in rows if row.split == "test"]
+    told = baselines.compare(
+        folder, test, Physics.load(), [], tmp_path / "scores.jsonl", num=20, vlm=vlm
+    )
+    mine = {one["scorer"]: one for one in told}["tiny, asked what goes wrong"]
+    assert mine["lowest"] < mine["highest"]
+    assert 0 <= mine["pairwise"].value <= 1

@@ -22,6 +22,8 @@ VISION = {"hidden": 96, "mlp": 192, "layers": 3, "heads": 4}
 LANGUAGE = {"hidden": 128, "mlp": 256, "layers": 3, "heads": 4}
 WEIGHTS, CONFIG, WORDS = "model.safetensors", "tiny.json", "words.json"
 MARKS = "marks"
+BUNDLED = Path(__file__).parent / "weights" / "tiny"
+"""The trained model of the package, with its recipe and its certificate."""
 SCHEMA = 1
 
 
@@ -203,14 +205,12 @@ def load(
     device: str = "cpu",
     dtype: str = "float32",
 ) -> TinyVlm:
-    """The model of a folder that `save` wrote; `random` an untrained one that knows a few words."""
+    """The bundled model, or that of a folder that `save` wrote; `random` an untrained one."""
     if size:
         raise ValueError(f"tiny has no sizes by name; got {size!r}. build_tiny takes sizes")
     if dtype != "float32":
         raise ValueError(f"tiny runs in float32; got {dtype!r}")
-    if source is None and not random:
-        raise ValueError("no bundled weights yet: give a folder, or random=True")
-    vlm = build_tiny(FEW_WORDS) if source is None else load_tiny(source)
+    vlm = build_tiny(FEW_WORDS) if random and source is None else load_tiny(source or BUNDLED)
     vlm.module.to(device)
     return vlm
 

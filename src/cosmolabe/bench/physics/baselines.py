@@ -19,6 +19,9 @@ from cosmolabe.bench.physics.making import JudgeRecipe, labelled
 from cosmolabe.bench.physics.twin_scores import Frames, Scored, score_rows
 from cosmolabe.core import parts
 from cosmolabe.core.encoder import Encoder
+from cosmolabe.core.vlm import Vlm
+from cosmolabe.data.damage import KINDS
+from cosmolabe.data.questions.protocol import uniform
 from cosmolabe.data.twin_rows import TwinRow
 from cosmolabe.data.twin_set import read_frames
 from cosmolabe.judges.physics.frames import clips_of
@@ -38,6 +41,9 @@ from cosmolabe.nets.twin_maps import SeenClip, maps_of, on_grid, refuse_held_out
 PAST = 3  # rows of features that the predictor sees
 RIDGE = 1.0
 WORST = 3  # times whose mean stands for a clip
+WRONG, NOTHING = "What goes wrong in this clip?", "nothing of this kind"
+"""Asked of a vision-language model, in words that the bundled one knows."""
+SHOWN = 8  # frames of a clip that it sees
 OTHER_EYE, OTHER_SIZE = "efficientnet_lite", "128"
 """The eye with real ImageNet weights that works offline, at the size nearest to the twins'."""
 
@@ -183,8 +189,26 @@ def fit_other_eye(
     return OtherEye(eye, heads)
 
 
+def asked(vlm: Vlm) -> Callable[[Seen], float]:
+    """A vision-language model asked what goes wrong: log odds of anything against nothing.
+
+    Of two clips the one with higher odds is taken to be the worse; no model here was taught this.
+    """
+    labels = [NOTHING, *(kind.replace("_", " ") for kind in KINDS)]
+
+    def score(seen: Seen) -> float:
+        frames = seen.frames[list(uniform(SHOWN, len(seen.frames)))]
+        (told,) = vlm.likelihood(vlm.see([frames]), [WRONG], [labels])
+        return float(np.logaddexp.reduce(told[1:]) - told[0])
+
+    return score
+
+
 def scorers(
-    judge: Physics, lawful: Sequence[np.ndarray], other: OtherEye | None = None
+    judge: Physics,
+    lawful: Sequence[np.ndarray],
+    other: OtherEye | None = None,
+    vlm: Vlm | None = None,
 ) -> dict[str, Callable[[Seen], float]]:
     """Every baseline by name; `lawful` are features of lawful training clips."""
     blank = untrained_head(judge)
@@ -200,6 +224,8 @@ def scorers(
         found["surprise of our predictor"] = lambda seen: predictor.surprise(seen.features)
     if other is not None:
         found[other.name] = lambda seen: other.score(seen.frames, seen.fps)
+    if vlm is not None:
+        found[f"{vlm.name}, asked what goes wrong"] = asked(vlm)
     return found
 
 
@@ -226,10 +252,11 @@ def compare(
     tell: Callable[[int, int], None] | None = None,
     num: int = 500,
     other: OtherEye | None = None,
+    vlm: Vlm | None = None,
 ) -> list[dict[str, Any]]:
     """One row a scorer: pairwise accuracy, ρ, leakage, and where its raw scores lie."""
     net = judge.encoder.net  # ty: ignore[missing-attribute]
-    by_name = scorers(judge, lawful, other)
+    by_name = scorers(judge, lawful, other, vlm)
 
     def score(frames: Frames, fps: float) -> Scored:
         seen = look(frames, fps, net)
