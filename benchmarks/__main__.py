@@ -17,7 +17,10 @@ from rich.table import Table
 from benchmarks.timing import Row, missing
 from cosmolabe.core.record import versions, write_json
 
-PARTS = ("simulation", "drawing", "windows", "regenerate", "models", "decoding", "head_training")
+PARTS = (
+    "simulation", "drawing", "windows", "regenerate", "models", "decoding", "head_training",
+    "vqa_adaptation",
+)  # fmt: skip
 OUT = Path(__file__).parent / "out"
 DOCS = Path(__file__).parent.parent / "docs" / "speed.md"
 PAGE = """# Speed
