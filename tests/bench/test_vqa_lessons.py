@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cosmolabe.bench.vqa.lessons import GRID, Lessons, path
+from cosmolabe.bench.vqa.lessons import GRID, Lessons, moves, path
 from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import SightSource, slots_of_roles, vocabulary
@@ -16,14 +16,15 @@ from cosmolabe.core.seeds import generator
 from cosmolabe.data.held_out import held_out
 from cosmolabe.data.questions.building import questions_of
 from cosmolabe.data.questions.playing import game_clips
+from cosmolabe.nets.vlm_sight import ROTATION
 from cosmolabe.nets.vlm_tokens import WordTokens
 
 GAMES = ("pong", "frogger")
 
 
 def lessons():
-    words = replace(WordsRecipe(), clips=4, rows=24)
-    return Lessons(replace(TinyRecipe(), words=words, image=32, turned=0.5), 7, GAMES)
+    words = replace(WordsRecipe(), clips=4, rows=24, moves=0.5)
+    return Lessons(replace(TinyRecipe(), image=32, turned=0.5), words, 7, GAMES)
 
 
 @pytest.mark.parametrize("game", parts.names("games"))
@@ -81,6 +82,24 @@ def test_a_path_says_the_row_and_column_of_every_frame_that_is_shown() -> None:
         shown = [states[frame, slot] for frame in (0, 4, 9, 13)]
         places = [str(int(value * GRID)) for state in shown for value in (state[1], state[0])]
         assert found.answer == " ".join(places)
+
+
+def test_moves_say_which_way_somebody_goes_and_turns_at_each_step() -> None:
+    clip = game_clips("asteroids", 1, 0, size=32, held_out=False)[0]
+    states = clip.about["states"].copy()
+    player = slots_of_roles(parts.load("games", "asteroids"))[0]
+    states[:, player, 2] = 1
+    states[:, player, 0] = (0.95 + 0.02 * np.arange(14)) % 1  # round the edge, to the right
+    states[:, player, 1] = 0.5 - 0.01 * np.arange(14)
+    states[:, player, ROTATION] = (0.98 + 0.02 * np.arange(14)) % 1
+    moved = replace(clip, about={**clip.about, "states": states})
+    found = moves(moved, 4, generator("moves", 0))
+    assert found is not None
+    assert found.answer == " ".join(["up right clockwise"] * 3)
+    states[:, player] = states[0, player]
+    still = moves(moved, 4, generator("moves", 0))
+    assert still is not None
+    assert set(still.answer.split()) == {"stays"}
 
 
 def test_of_somebody_who_dies_no_path_is_asked() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from cosmolabe.bench.vqa.looks import dressed
-from cosmolabe.bench.vqa.recipe import TinyRecipe
+from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import slots_of_roles
-from cosmolabe.bench.vqa.vocabulary import PATH
+from cosmolabe.bench.vqa.vocabulary import MOVES, PATH, STAYS
 from cosmolabe.core import parts
+from cosmolabe.core.episode import shortest_way
 from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.question import FORMATS, AskedClip, Question
 from cosmolabe.core.seeds import generator
@@ -20,9 +21,12 @@ from cosmolabe.data.questions.playing import TOGETHER, game_clips
 from cosmolabe.data.questions.protocol import uniform
 from cosmolabe.data.questions.wording import our_game, role_words
 from cosmolabe.engine.render import draw_frames
+from cosmolabe.nets.vlm_sight import ROTATION
 
 GRID = 16
 """Rows and columns in which somebody is said to stand."""
+NEAR, TURN = 0.004, 0.01
+"""Of the world, and of a turn: less is no move."""
 OURS = "path"
 
 
@@ -30,10 +34,10 @@ class Lessons:
     """Clips and questions of a step; the same for the same step."""
 
     def __init__(
-        self, recipe: TinyRecipe, seed: int | None = None, games: Sequence[str] = ()
+        self, recipe: TinyRecipe, leg: WordsRecipe, seed: int, games: Sequence[str] = ()
     ) -> None:
-        self.recipe, self.size, self.turned = recipe.words, recipe.image, recipe.turned
-        self.frames, self.seed = recipe.frames, recipe.seed if seed is None else seed
+        self.recipe, self.size, self.turned = leg, recipe.image, recipe.turned
+        self.frames, self.seed = recipe.frames, seed
         self.games = tuple(games) or parts.names("games")
         self._block = lru_cache(maxsize=2 * len(self.games))(self._drawn)
 
@@ -80,7 +84,8 @@ class Lessons:
             task = _drawn(self.recipe.shares, dice)
             known = made.get((clips[number].id, task), [])
             if task == OURS or not known:
-                found.append((number, path(clips[number], self.frames, dice)))
+                ask = moves if dice.random() < self.recipe.moves else path
+                found.append((number, ask(clips[number], self.frames, dice)))
             else:
                 found.append((number, _one(known, self.recipe.formats, dice)))
         found = [(number, one) for number, one in found if one is not None]
@@ -104,17 +109,48 @@ def _one(
 
 def path(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
     """In which row and column somebody stands in each of the frames shown; None unless alive."""
-    game = our_game(clip.about["game"])
-    assert game is not None
-    roles = [role for role in game.roles if role_words(game, role)]
-    role = roles[int(dice.integers(len(roles)))]
-    slot = slots_of_roles(game)[game.roles.index(role)]
+    who, slot = _somebody(clip, dice)
     shown = clip.about["states"][list(uniform(frames, len(clip.frames))), slot]
     at = shown[:, [Y, X]]
     if not (shown[:, ALIVE] > 0.5).all() or not ((at >= 0) & (at < 1)).all():
         return None
     answer = " ".join(str(value) for value in (at * GRID).astype(int).flatten())
-    text = PATH.format(who=role_words(game, role))
+    return _ours(clip, PATH.format(who=who), answer)
+
+
+def moves(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """Which way somebody moves, and turns where the game knows turns, from frame to frame."""
+    who, slot = _somebody(clip, dice)
+    game = our_game(clip.about["game"])
+    assert game is not None
+    shown = clip.about["states"][list(uniform(frames, len(clip.frames))), slot]
+    if not (shown[:, ALIVE] > 0.5).all():
+        return None
+    steps = np.diff(shown[:, [Y, X]], axis=0)
+    wraps = np.array([game.manifest.wrap_y, game.manifest.wrap_x])
+    steps = shortest_way(steps, wraps)
+    said = [_way(steps[:, 0], NEAR, "up", "down"), _way(steps[:, 1], NEAR, "left", "right")]
+    if "rotation" in game.manifest.fields:
+        turns = shortest_way(np.diff(shown[:, ROTATION]), np.array(True))
+        said.append(_way(turns, TURN, "counter-clockwise", "clockwise"))
+    answer = " ".join(word for step in zip(*said, strict=True) for word in step)
+    return _ours(clip, MOVES.format(who=who), answer)
+
+
+def _way(steps: np.ndarray, least: float, back: str, on: str) -> list[str]:
+    return [on if step > least else back if step < -least else STAYS for step in steps]
+
+
+def _somebody(clip: AskedClip, dice: np.random.Generator) -> tuple[str, int]:
+    """Who is asked about, in words, and their slot."""
+    game = our_game(clip.about["game"])
+    assert game is not None
+    roles = [role for role in game.roles if role_words(game, role)]
+    role = roles[int(dice.integers(len(roles)))]
+    return role_words(game, role), slots_of_roles(game)[game.roles.index(role)]
+
+
+def _ours(clip: AskedClip, text: str, answer: str) -> Question:
     return Question(
         f"{clip.id}/{OURS}", clip.id, OURS, "open_ended", text, answer, (answer,), truth=answer
     )

@@ -1,7 +1,8 @@
 """Makes the bundled vision-language model: eye, projector, words, certificate; offline, resumable.
 
 Each stage leaves its files in the working folder and is not done again: WORK/sight, WORK/sharpen,
-WORK/project and WORK/words hold the states of trainings, WORK/tower to WORK/tiny the models after.
+WORK/project, WORK/words and WORK/again hold the states of trainings, WORK/tower to WORK/tiny the
+models after them.
 `WORK/package` is laid out as the package holds it.
 """
 
@@ -27,7 +28,13 @@ from cosmolabe.vlms.tiny import BUNDLED, WEIGHTS, TinyVlm, build_tiny, load_tiny
 COMMAND = "python recipes/vqa_tiny.py"
 LICENCE = "Apache-2.0"
 RECORD, CERTIFICATE = "record.json", "certificate.json"
-STAGES = (("sight", "tower"), ("sharpen", "sharp"), ("project", "projected"), ("words", "tiny"))
+STAGES = (
+    ("sight", "tower"),
+    ("sharpen", "sharp"),
+    ("project", "projected"),
+    ("words", "spoken"),
+    ("again", "tiny"),
+)
 """What each stage is called, and the folder of the model after it."""
 Tell = Callable[[str], None]
 
@@ -58,7 +65,7 @@ def _staged(
     if isinstance(part, SightRecipe):
         teach_to_see(vlm, recipe, part, work / stage, tell)
     else:
-        teach_to_speak(vlm, recipe, work / stage, tell)
+        teach_to_speak(vlm, recipe, part, work / stage, tell)
     vlm.save(work / after)
     return vlm
 

@@ -36,6 +36,8 @@ class WordsRecipe:
     rate: float = 1.5e-3
     warmup: float = 0.05
     weight_decay: float = 0.01
+    moves: float = 0.0
+    """Of the paths, the share that is told as steps from frame to frame."""
     path_weight: float = 0.25
     """Of the loss: paths are long answers and would drown the short ones."""
     swapped: float = 0.15
@@ -80,6 +82,16 @@ class TinyRecipe:
         default_factory=lambda: SightRecipe(steps=1500, rate=1.5e-3, leg="projected")
     )
     words: WordsRecipe = field(default_factory=WordsRecipe)
+    again: WordsRecipe = field(
+        default_factory=lambda: WordsRecipe(
+            steps=2400,
+            rate=1.2e-3,
+            moves=0.6,
+            shares={"path": 0.3, "action_recognition": 0.5, "character_recognition": 0.2},
+            formats={"binary": 0.45, "multiple_choice": 0.15, "open_ended": 0.4},
+        )
+    )
+    """A second leg: by now it knows where everybody is, and learns how they move."""
     seed: int = 42
     schema: int = SCHEMA
 

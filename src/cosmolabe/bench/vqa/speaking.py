@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from cosmolabe.bench.vqa.lessons import OURS, Lessons
-from cosmolabe.bench.vqa.recipe import TinyRecipe
+from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.data.questions.protocol import uniform
 from cosmolabe.nets.steps import Steps
@@ -22,9 +22,11 @@ def seen_of(vlm: TinyVlm, clips: Sequence[AskedClip], frames: int) -> list[Tenso
     return vlm.see([clip.frames[list(uniform(frames, len(clip.frames)))] for clip in clips])
 
 
-def teach_to_speak(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: Tell) -> None:
-    """Train projector and language of `vlm` in place; goes on from `folder`."""
-    lessons = Lessons(recipe)
+def teach_to_speak(
+    vlm: TinyVlm, recipe: TinyRecipe, leg: WordsRecipe, folder: Path | None, tell: Tell
+) -> None:
+    """Train projector and language of `vlm` in place for one leg; goes on from `folder`."""
+    lessons = Lessons(recipe, leg, recipe.seed + int(leg.moves > 0))
     mine = {}
     for name, weight in vlm.module.named_parameters():
         weight.requires_grad_(FAMILY.group(name) != "vision")
@@ -46,7 +48,7 @@ def teach_to_speak(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: 
                     [one.text for _, one in mine],
                     [one.answer for _, one in mine],
                 )
-        weight = recipe.words.path_weight
+        weight = leg.path_weight
         whole = sum((weight if name == "path" else 1 - weight) * told[name] for name in told)
         assert isinstance(whole, Tensor)
         return whole, {name: value.item() for name, value in told.items()}
@@ -54,11 +56,11 @@ def teach_to_speak(vlm: TinyVlm, recipe: TinyRecipe, folder: Path | None, tell: 
     steps = Steps(
         mine,
         loss,
-        steps=recipe.words.steps,
-        rate=recipe.words.rate,
-        warmup=recipe.words.warmup,
-        weight_decay=recipe.words.weight_decay,
-        facts=recipe.told(recipe.words),
+        steps=leg.steps,
+        rate=leg.rate,
+        warmup=leg.warmup,
+        weight_decay=leg.weight_decay,
+        facts=recipe.told(leg),
     )
     for told in steps.run(folder):
         tell("words " + " ".join(f"{name} {value:.3f}" for name, value in told.items()))
