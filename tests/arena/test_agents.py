@@ -298,7 +298,7 @@ def test_a_tool_in_its_sandbox_asks_for_experiments_and_chooses_one(new):
         "python run.py --submit 001; python score.py; cat time_left; "
         "(echo x >> run.py) 2>/dev/null || echo run.py is safe; "
         "(echo x >> experiments/summary.tsv) 2>/dev/null || echo the table is safe; "
-        "ls /task/../work 2>/dev/null || echo nothing else is here; "
+        f"cat {folder}/session.json 2>/dev/null || echo nothing else is here; "
         "python -c 'import cosmolabe' 2>/dev/null || echo no simulator"
     )
     found, chosen = run_session(folder, "command", {"command": f'sh -c "{inside}"'})

@@ -107,3 +107,14 @@ def test_neither_salt_nor_seeds_nor_the_stores_hash_are_in_the_data_of_a_task(tm
     look, seeds = store.appearance(0), [store.seed(n) for n in range(len(store))]
     assert str(look.seed).encode() not in told
     assert not any(str(seed).encode() in told for seed in seeds)
+
+
+def test_training_by_the_clock_ends_before_its_limit_however_slow_the_start_was(monkeypatch):
+    from cosmolabe.arena.tasks.starters import network
+
+    recipe = TrainConfig(steps=None, seconds=50.0)
+    assert 0 < network.seconds_running() < 10_000
+    for began, wanted in ((2.0, 15.0), (15.0, 2.0), (90.0, 0.5)):
+        monkeypatch.setattr(network, "seconds_running", lambda began=began: began)
+        assert network.in_time(recipe, 20.0).seconds == wanted
+    assert network.in_time(TrainConfig(steps=7), 20.0) == TrainConfig(steps=7)

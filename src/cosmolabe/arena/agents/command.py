@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Generator, Mapping
 from dataclasses import replace
+from io import BufferedWriter
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,7 +42,7 @@ def drive(desk: Session) -> None:
     transcript.mkdir(exist_ok=True)
     number = len(list(transcript.glob("*.log")))
     with (
-        (transcript / f"{number:02d}.log").open("w+b") as log,
+        (transcript / f"{number:02d}.log").open("wb") as log,
         (transcript / f"{number:02d}.hosts").open("a") as visits,
         _network(preset, visits) as (network, env),
     ):
@@ -49,7 +50,7 @@ def drive(desk: Session) -> None:
         # Its stdout goes where its stderr goes: into the transcript.
         argv = ["/bin/sh", "-c", 'exec "$@" >&2', "sh", *words]
         with open_child(box, argv, desk.level, log=log) as child:
-            reader = _Reading(Path(log.name), preset, desk.usage)
+            reader = _Reading(log, preset, desk.usage)
             waiting = threading.Thread(target=_outlast, args=(child,), daemon=True)
             waiting.start()
             while waiting.is_alive():
@@ -141,15 +142,16 @@ def _outlast(child: Child) -> None:
 class _Reading:
     """Reads a growing transcript for what the tool tells of its usage."""
 
-    def __init__(self, path: Path, preset: Preset, usage: Usage) -> None:
-        self.path, self.preset, self.usage = path, preset, usage
+    def __init__(self, log: BufferedWriter, preset: Preset, usage: Usage) -> None:
+        self.log, self.preset, self.usage = log, preset, usage
         self.at, self.rest = 0, b""
 
     def read(self) -> None:
         """Take in what was written since."""
+        self.log.flush()
         if self.preset.reads is None:
             return
-        with self.path.open("rb") as file:
+        with open(self.log.name, "rb") as file:
             file.seek(self.at)
             data = file.read()
         self.at += len(data)

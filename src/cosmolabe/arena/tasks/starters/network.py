@@ -4,8 +4,8 @@
 `weights.safetensors` in that folder. `MODEL.load` makes the model of such a folder again.
 """
 
+import os
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from cosmolabe.nets.schedule import share_of, unroll_at
 from cosmolabe.nets.worlds import NetworkWorld
 
 WEIGHTS = "weights.safetensors"
-SPARE = 4.0  # seconds of the limit that training leaves for the start and for saving
+SPARE = 3.0  # seconds of the limit that training leaves for saving
 TOLD_EVERY = 5.0  # seconds between lines of the log
 
 
@@ -32,30 +32,44 @@ def read_config(folder: Path) -> dict[str, Any]:
     return read_json(folder / "config.json")
 
 
-def recipe_of(config: Mapping[str, Any], seed: int, limit: float) -> TrainConfig:
-    """The recipe of a config; training by the clock ends before the limit (seconds) does."""
-    recipe = TrainConfig(**config["recipe"], seed=seed)
+def seconds_running() -> float:
+    """How long this process has run: on a busy machine its imports alone take a while."""
+    ticks = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def seconds_left(limit: float) -> float:
+    """For training, of a limit that counts from the start of the process."""
+    return limit - seconds_running() - SPARE
+
+
+def in_time(recipe: TrainConfig, limit: float) -> TrainConfig:
+    """The recipe; training by the clock ends before the limit (seconds) does."""
     if recipe.seconds is None:
         return recipe
-    return replace(recipe, seconds=min(recipe.seconds, max(limit - SPARE, 0.5)))
+    return replace(recipe, seconds=min(recipe.seconds, max(seconds_left(limit), 0.5)))
 
 
-def learn(world: NetworkWorld, store: Store, config: TrainConfig) -> None:
+def learn(world: NetworkWorld, store: Store, recipe: TrainConfig, limit: float) -> None:
     """Train the world's network; it ends with the running mean of its weights."""
-    descent = Descent(world, config)
-    windows = next(training_batches(store, config.split, SCALE_LENGTH, SCALE_WINDOWS, seed=0))
+    windows = next(training_batches(store, recipe.split, SCALE_LENGTH, SCALE_WINDOWS, seed=0))
     world.network.set_scales(measure(windows))
+    config = in_time(recipe, limit)
+    descent = Descent(world, config)
     rows = config.rows_for(store.manifest.num_slots)
     batches = training_batches(store, config.split, config.length, rows, config.seed)
     world.network.train()
-    told = 0.0
+    by_clock, told, took = config.seconds is not None, 0.0, 0.0
     while share_of(config, descent.step, descent.seconds) < 1:
+        if by_clock and seconds_left(limit) < took:  # the next step would not be done in time
+            break
         began = time.monotonic()
         frames = config.seen + unroll_at(config, descent.step, descent.seconds)
         batch = first_frames(training_batch(next(batches)), frames)
         descent.losses.append(descent.learn(descent.noisy(batch)))
         descent.refuse_to_diverge()
-        descent.seconds += time.monotonic() - began
+        took = time.monotonic() - began
+        descent.seconds += took
         if descent.seconds - told >= TOLD_EVERY:
             told = descent.seconds
             now = descent.progress()
@@ -79,5 +93,5 @@ def main(part: ModelPart, folder: Path, data: Path, seed: int, limit: float) -> 
     config, store = read_config(folder), open_store(data)
     world = part.create(store.manifest, config["size"], seed)
     assert isinstance(world, NetworkWorld)
-    learn(world, store, recipe_of(config, seed, limit))
+    learn(world, store, TrainConfig(**config["recipe"], seed=seed), limit)
     write_tensors(folder / WEIGHTS, world.tensors())
