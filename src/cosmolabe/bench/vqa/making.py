@@ -8,7 +8,7 @@ models after them.
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,19 @@ STAGES = (
 Tell = Callable[[str], None]
 
 
-def make_tiny(work: Path, recipe: TinyRecipe | None = None, tell: Tell = print) -> dict[str, Any]:
-    """Every stage that is not done yet; gives the certificate."""
+def make_tiny(
+    work: Path,
+    recipe: TinyRecipe | None = None,
+    tell: Tell = print,
+    games: Sequence[str] = (),
+    sizes: Sizes | None = None,
+) -> dict[str, Any]:
+    """Every stage that is not done yet; gives the certificate, of `games` or of all."""
     recipe = recipe or TinyRecipe()
     vlm = build(recipe)
     for stage, after in STAGES:
         vlm = _staged(work, stage, after, vlm, recipe, tell)
-    return package(work, vlm, recipe, tell)
+    return package(work, vlm, recipe, tell, games, sizes)
 
 
 def build(recipe: TinyRecipe) -> TinyVlm:
@@ -71,7 +77,12 @@ def _staged(
 
 
 def package(
-    work: Path, vlm: TinyVlm, recipe: TinyRecipe, tell: Tell, sizes: Sizes | None = None
+    work: Path,
+    vlm: TinyVlm,
+    recipe: TinyRecipe,
+    tell: Tell,
+    games: Sequence[str] = (),
+    sizes: Sizes | None = None,
 ) -> dict[str, Any]:
     """The model with its record and certificate, as it ships."""
     out = work / "package"
@@ -89,7 +100,8 @@ def package(
         "versions": versions(),
     })  # fmt: skip
     with torch.inference_mode():
-        found = plain(certify(vlm, sizes=sizes, tell=lambda n, all_: tell(f"asked {n}/{all_}")))
+        found = certify(vlm, games, sizes, tell=lambda n, of: tell(f"asked {n}/{of}"))
+    found = plain(found)
     write_json(out / CERTIFICATE, found)
     return found
 
