@@ -8,6 +8,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
 from cosmolabe.cli._arena_analysis import ArenaAudit, ArenaEdit, ArenaMargin, ArenaReport
 from cosmolabe.cli._arena_grid import ArenaExportLedgers, ArenaGrid
+from cosmolabe.cli._arena_harbor import ArenaExportHarbor
 from cosmolabe.cli._arena_verifier import ArenaCheck, ArenaVerify
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
 
@@ -241,4 +242,5 @@ VERB = (
     | Annotated[ArenaMargin, subcommand("margin")]
     | Annotated[ArenaGrid, subcommand("grid")]
     | Annotated[ArenaExportLedgers, subcommand("export-ledgers")]
+    | Annotated[ArenaExportHarbor, subcommand("export-harbor")]
 )

@@ -1,0 +1,1 @@
+"""Tasks for Harbor: folders that its runner takes; Harbor itself is never imported."""
