@@ -58,13 +58,15 @@ class ArenaCheck(Verb):
     """Names of attacks and honest submissions; all where none is named."""
     level: Level = "auto"
     """Rung of the sandbox ladder."""
+    workers: int = 2
+    """Processes, each on a ground of its own."""
 
     def run(self) -> Answer:
         """One row an attack, one an honest submission."""
         from cosmolabe.arena.attacks.checking import check
 
         with progress("attacking") as tell:
-            attacks, honest = check(self.only, self.level, tell)
+            attacks, honest = check(self.only, self.level, self.workers, tell)
         failed = [row.attack for row in attacks if not row.ok]
         failed += [row.honest for row in honest if not row.ok]
         data = {

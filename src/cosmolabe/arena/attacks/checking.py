@@ -33,6 +33,7 @@ from cosmolabe.arena.verifier.held_out import held_out_bed, held_out_store, over
 from cosmolabe.arena.verifier.replicating import Retraining
 from cosmolabe.arena.verifier.scoring import score_of
 from cosmolabe.bench.bed import Bed, lay_out
+from cosmolabe.core.spread import spread
 from cosmolabe.data.collect import collect
 
 ATTACKS: tuple[Attack, ...] = (
@@ -104,23 +105,36 @@ class Field:
 def check(
     names: tuple[str, ...] = (),
     level: str = "auto",
+    workers: int = 1,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[list[Row], list[HonestRow]]:
-    """Every attack and every honest submission, or those that are named."""
+    """Every attack and every honest submission, or those that are named, in their order."""
     known = [a.name for a in ATTACKS] + [h.name for h in HONEST]
     if unknown := [name for name in names if name not in known]:
         raise ValueError(f"no attack or honest submission {unknown}; have {known}")
-    attacks = [a for a in ATTACKS if not names or a.name in names]
-    honest = [h for h in HONEST if not names or h.name in names]
+    chosen = [name for name in known if not names or name in names]
+    jobs = [(chosen[first::workers], level) for first in range(min(workers, len(chosen)))]
+    rows: dict[str, Row | HonestRow] = {}
+    tell(0, len(chosen))
+    with contextlib.closing(spread(_some, jobs, workers)) as finished:
+        for _, found in finished:
+            rows |= found
+            tell(len(rows), len(chosen))
+    told = [rows[name] for name in chosen]
+    return [r for r in told if isinstance(r, Row)], [r for r in told if isinstance(r, HonestRow)]
+
+
+def _some(names: list[str], level: str) -> dict[str, Row | HonestRow]:
+    """Some of them, on a ground of their own."""
+    found: dict[str, Row | HonestRow] = {}
     with laid_out() as place:
-        rows, fine = [], []
-        for attack in attacks:
-            rows.append(try_attack(attack, place, level))
-            tell(len(rows), len(attacks) + len(honest))
-        for one in honest:
-            fine.append(try_honest(one, place, level))
-            tell(len(rows) + len(fine), len(attacks) + len(honest))
-    return rows, fine
+        for attack in ATTACKS:
+            if attack.name in names:
+                found[attack.name] = try_attack(attack, place, level)
+        for honest in HONEST:
+            if honest.name in names:
+                found[honest.name] = try_honest(honest, place, level)
+    return found
 
 
 @contextlib.contextmanager
@@ -291,7 +305,7 @@ def _patience(attack: Attack) -> Patience:
 def _clean(ground: Ground) -> None:
     """Away with what an attack left, so that the next one starts anew."""
     ground.marker.unlink(missing_ok=True)
-    for pid in processes.daemons():
+    for pid in processes.daemons(ground):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     shutil.rmtree(ground.folder / "package-of-the-weakened", ignore_errors=True)

@@ -44,16 +44,24 @@ def attempt():
         return os.fstat(file.fileno()).st_size == {DISK} << 20
 """)
 
-DAEMON = thief(f'''
+
+def _daemon(ground: Ground) -> str:
+    return thief(f"""
 def attempt():
     import subprocess, sys
     code = "import time; time.sleep(60)"
     subprocess.Popen(
-        [sys.executable, "-I", "-c", code, "{TOKEN}-daemon"],
+        [sys.executable, "-I", "-c", code, {_word(ground)!r}],
         start_new_session=True, stdin=-3, stdout=-3, stderr=-3, close_fds=True,
     )
     return True
-''')
+""")
+
+
+def _word(ground: Ground) -> str:
+    """In the command line of a process that an attack of this check left."""
+    return f"{TOKEN}-{ground.folder.name}"
+
 
 TAMPER = thief(f'''
 def attempt():
@@ -86,15 +94,15 @@ def attempt():
 
 def still_there(outcome: Outcome, ground: Ground) -> bool:
     """A process of the submission lives after the verifier is done with it."""
-    return bool(daemons())
+    return bool(daemons(ground))
 
 
-def daemons() -> list[int]:
-    """Processes that an attack left, by the word in their command line."""
-    found, word = [], f"{TOKEN}-daemon".encode()
+def daemons(ground: Ground) -> list[int]:
+    """Processes that an attack left."""
+    found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            if word in path.read_bytes().split(b"\0"):
+            if _word(ground).encode() in path.read_bytes().split(b"\0"):
                 found.append(int(path.parent.name))
     return found
 
@@ -103,7 +111,7 @@ ATTACKS = (
     Attack(
         "daemon", "daemon that outlives the limit",
         "leaves a process of a session of its own behind",
-        "stopped", "ends_only_its_child", DAEMON, still_there,
+        "stopped", "ends_only_its_child", _daemon, still_there,
     ),
     Attack(
         "fork_bomb", "fork bomb",

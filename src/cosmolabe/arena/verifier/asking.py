@@ -44,11 +44,11 @@ class Answering(Protocol):
 class Patience:
     """How long is waited, seconds of the host's monotonic clock."""
 
-    first: float = 120.0
+    first: int | float = 120.0
     """For the first answer; it includes starting up and loading the weights."""
-    each: float = 60.0
+    each: int | float = 60.0
     """For every other answer."""
-    whole: float = 900.0
+    whole: int | float = 900.0
     """For everything together."""
 
 

@@ -32,9 +32,10 @@ def signs_of(
     sound = np.array([not reason for reason in why])
     if sound.sum() < FEW:
         return tuple(flags)
-    imagined = prediction.states[sound, : protocol.horizon]
-    truth = windows.states[sound]
-    slots = np.broadcast_to(scored_slots(windows.masks), windows.states[:, 0, :, 0].shape)[sound]
+    rows = slice(None) if sound.all() else sound  # a view where nothing is left out
+    imagined = prediction.states[rows, : protocol.horizon]
+    truth = windows.states[rows]
+    slots = np.broadcast_to(scored_slots(windows.masks), windows.states[:, 0, :, 0].shape)[rows]
     if _same_for_all(imagined, truth[:, protocol.window :][:, : protocol.horizon], slots):
         flags.append("ignores_context")
     lives = imagined[..., ALIVE] > protocol.alive_threshold
