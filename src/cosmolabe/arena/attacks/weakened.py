@@ -368,7 +368,7 @@ class IgnoresExtra(Weakened):
 
     def answers(self, process: Answering, contexts: Mapping[str, Context]) -> Asked:
         """Whatever follows is the next answer, or none."""
-        return ask(_NoEnd(process), contexts, self.seed, self.chunk, Patience(20, 20, 40))
+        return ask(_NoEnd(process), contexts, self.seed, self.chunk, Patience(20.0, 20.0, 40.0))
 
 
 class DropsLate(LeavesOut):
@@ -564,13 +564,13 @@ class _NoEnd:
 
     process: Answering
 
-    def exchange(self, data: bytes | memoryview, size: int, seconds: float) -> bytearray:
+    def exchange(self, data: bytes | memoryview, size: int, seconds: int | float) -> bytearray:
         return self.process.exchange(data, size, seconds)
 
     def close_stdin(self) -> None:
         return None
 
-    def more_than_asked(self, seconds: float) -> bool:
+    def more_than_asked(self, seconds: int | float) -> bool:
         return False
 
 
@@ -580,7 +580,7 @@ class _Remembering(_NoEnd):
 
     answers: list[bytes] = field(default_factory=list)
 
-    def exchange(self, data: bytes | memoryview, size: int, seconds: float) -> bytearray:
+    def exchange(self, data: bytes | memoryview, size: int, seconds: int | float) -> bytearray:
         found = self.process.exchange(data, size, seconds)
         self.answers.append(bytes(found))
         return found

@@ -27,7 +27,7 @@ class Broken(ValueError):
 class Answering(Protocol):
     """A running process to put questions to; `sandbox.Child` is one."""
 
-    def exchange(self, data: bytes | memoryview, size: int, seconds: float) -> bytearray:
+    def exchange(self, data: bytes | memoryview, size: int, seconds: int | float) -> bytearray:
         """Write `data` and read exactly `size` bytes; TimeoutError or EOFError where it fails."""
         ...
 
@@ -35,7 +35,7 @@ class Answering(Protocol):
         """There are no more questions."""
         ...
 
-    def more_than_asked(self, seconds: float) -> bool:
+    def more_than_asked(self, seconds: int | float) -> bool:
         """Whether it goes on writing; TimeoutError where it neither writes nor ends."""
         ...
 
