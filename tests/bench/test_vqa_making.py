@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from cosmolabe.bench.vqa.certificate import Sizes
+from cosmolabe.bench.vqa.lessons import DRILLS
 from cosmolabe.bench.vqa.making import CERTIFICATE, RECORD, install, make_tiny
 from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe, WordsRecipe
 from cosmolabe.core.record import read_json
@@ -17,7 +18,7 @@ WORDS = replace(WordsRecipe(), steps=2, clips=8, rows=16)
 SMALL = TinyRecipe(
     image=32, patch=8, fold=2, frames=2, vision=PART, language=PART, sight=SIGHT,
     sharpen=replace(SIGHT, leg="sharp"), project=replace(SIGHT, leg="projected"), words=WORDS,
-    again=replace(WORDS, moves=0.5),
+    again=replace(WORDS, drills=dict.fromkeys(DRILLS, 0.25)),
 )  # fmt: skip
 FEW = Sizes(clips=4, unseen=2, side=32)
 

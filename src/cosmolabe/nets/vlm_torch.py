@@ -174,6 +174,17 @@ class TorchVlm:
         wanted = [place for _, ways in asked for way in ways for place in way]
         return -found[torch.tensor(wanted, device=found.device)].mean()
 
+    def log_likelihood(
+        self, seen: Seen, prompts: Sequence[str], answers: Sequence[str]
+    ) -> Float[Tensor, " question"]:
+        """Log p of each answer, the end included, with a gradient.
+
+        `loss` weighs tokens alike; with this a caller weighs questions.
+        """
+        self._check(seen, prompts, answers)
+        found, asked = self._ask(seen, prompts, [[answer] for answer in answers])
+        return torch.stack([found[way].sum() for _, ways in asked for way in ways])
+
     def likelihood(
         self, seen: Seen, prompts: Sequence[str], labels: Sequence[Sequence[str]]
     ) -> list[Float[np.ndarray, " label"]]:

@@ -10,12 +10,13 @@ import numpy as np
 from cosmolabe.bench.vqa.looks import dressed
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import slots_of_roles
-from cosmolabe.bench.vqa.vocabulary import MOVES, PATH, STAYS
+from cosmolabe.bench.vqa.vocabulary import ACTION, MOVES, PATH, STAYS, WHO
 from cosmolabe.core import parts
 from cosmolabe.core.episode import shortest_way
 from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.question import FORMATS, AskedClip, Question
 from cosmolabe.core.seeds import generator
+from cosmolabe.data.held_out import held_out
 from cosmolabe.data.questions.building import questions_of
 from cosmolabe.data.questions.playing import TOGETHER, game_clips
 from cosmolabe.data.questions.protocol import uniform
@@ -27,7 +28,7 @@ GRID = 16
 """Rows and columns in which somebody is said to stand."""
 NEAR, TURN = 0.004, 0.01
 """Of the world, and of a turn: less is no move."""
-OURS = "path"
+OURS = "drill"
 
 
 class Lessons:
@@ -84,8 +85,8 @@ class Lessons:
             task = _drawn(self.recipe.shares, dice)
             known = made.get((clips[number].id, task), [])
             if task == OURS or not known:
-                ask = moves if dice.random() < self.recipe.moves else path
-                found.append((number, ask(clips[number], self.frames, dice)))
+                drill = DRILLS[_drawn(self.recipe.drills, dice)]
+                found.append((number, drill(clips[number], self.frames, dice)))
             else:
                 found.append((number, _one(known, self.recipe.formats, dice)))
         found = [(number, one) for number, one in found if one is not None]
@@ -145,12 +146,51 @@ def _somebody(clip: AskedClip, dice: np.random.Generator) -> tuple[str, int]:
     """Who is asked about, in words, and their slot."""
     game = our_game(clip.about["game"])
     assert game is not None
-    roles = [role for role in game.roles if role_words(game, role)]
-    role = roles[int(dice.integers(len(roles)))]
+    role = _role(clip, dice)
     return role_words(game, role), slots_of_roles(game)[game.roles.index(role)]
+
+
+def _role(clip: AskedClip, dice: np.random.Generator) -> str:
+    game = our_game(clip.about["game"])
+    assert game is not None
+    roles = [role for role in game.roles if role_words(game, role)]
+    return roles[int(dice.integers(len(roles)))]
 
 
 def _ours(clip: AskedClip, text: str, answer: str) -> Question:
     return Question(
         f"{clip.id}/{OURS}", clip.id, OURS, "open_ended", text, answer, (answer,), truth=answer
     )
+
+
+def action(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """The action by its number in the game's list: it must be known before any word is said."""
+    game = our_game(clip.about["game"])
+    assert game is not None
+    if not clip.about["label"] or clip.about.get("visible_effect") is False:
+        return None
+    text = ACTION.format(who=game.words["player"])
+    return _ours(clip, text, str(game.actions.index(clip.about["action"])))
+
+
+def who(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """The character in each frame shown, by number: in some clips it changes midway."""
+    game = our_game(clip.about["game"])
+    assert game is not None
+    role = clip.about["swapped_role"] if clip.about["swapped_at"] else _role(clip, dice)
+    at, worn = clip.about["swapped_at"], [clip.about["characters"][role]]
+    if at:
+        worn.append(clip.about["swapped_to"])
+    known = held_out().trainable_characters(game)
+    if not role_words(game, role) or any(name not in known for name in worn):
+        return None
+    shown = uniform(frames, len(clip.frames))
+    numbers = [known.index(worn[int(bool(at) and frame >= at)]) for frame in shown]
+    text = WHO.format(who=role_words(game, role))
+    return _ours(clip, text, " ".join(str(number) for number in numbers))
+
+
+DRILLS = {"path": path, "moves": moves, "action": action, "who": who}
+"""What is asked for training's sake alone; None where the clip does not decide it."""
+LONG = 6
+"""Tokens from which on an answer is long."""

@@ -36,21 +36,24 @@ class WordsRecipe:
     rate: float = 1.5e-3
     warmup: float = 0.05
     weight_decay: float = 0.01
-    moves: float = 0.0
-    """Of the paths, the share that is told as steps from frame to frame."""
-    path_weight: float = 0.25
-    """Of the loss: paths are long answers and would drown the short ones."""
+    drills: Mapping[str, float] = field(default_factory=lambda: {"path": 1.0})
+    """Of the drills, by kind (`lessons.DRILLS`)."""
+    long_weight: float = 2.0
+    """Of a long answer's mean over its tokens; other answers count with their sum, or paths
+    would drown them."""
+    yes_weight: float = 1.5
+    """Of a binary question."""
     swapped: float = 0.15
     """Share of clips in which somebody changes midway."""
     shares: Mapping[str, float] = field(
         default_factory=lambda: {
-            "path": 0.35,
+            "drill": 0.35,
             "action_recognition": 0.4,
             "character_recognition": 0.25,
         }
     )
-    """Of a step's questions; `path` asks in which row and column somebody stands in
-    each frame: without it motion is never learnt."""
+    """Of a step's questions; Without drills, which say where somebody is and how
+    they move, motion is never learnt."""
     formats: Mapping[str, float] = field(
         default_factory=lambda: {"binary": 0.4, "multiple_choice": 0.15, "open_ended": 0.45}
     )
@@ -86,9 +89,9 @@ class TinyRecipe:
         default_factory=lambda: WordsRecipe(
             steps=2400,
             rate=1.2e-3,
-            moves=0.6,
-            shares={"path": 0.3, "action_recognition": 0.5, "character_recognition": 0.2},
-            formats={"binary": 0.45, "multiple_choice": 0.15, "open_ended": 0.4},
+            drills={"path": 0.15, "moves": 0.2, "action": 0.4, "who": 0.25},
+            shares={"drill": 0.35, "action_recognition": 0.4, "character_recognition": 0.25},
+            formats={"binary": 0.5, "multiple_choice": 0.15, "open_ended": 0.35},
         )
     )
     """A second leg: by now it knows where everybody is, and learns how they move."""

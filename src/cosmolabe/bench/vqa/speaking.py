@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from cosmolabe.bench.vqa.lessons import OURS, Lessons
+from cosmolabe.bench.vqa.lessons import LONG, OURS, Lessons
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.data.questions.protocol import uniform
@@ -26,7 +26,7 @@ def teach_to_speak(
     vlm: TinyVlm, recipe: TinyRecipe, leg: WordsRecipe, folder: Path | None, tell: Tell
 ) -> None:
     """Train projector and language of `vlm` in place for one leg; goes on from `folder`."""
-    lessons = Lessons(recipe, leg, recipe.seed + int(leg.moves > 0))
+    lessons = Lessons(recipe, leg, recipe.seed + len(leg.drills) - 1)
     mine = {}
     for name, weight in vlm.module.named_parameters():
         weight.requires_grad_(FAMILY.group(name) != "vision")
@@ -37,21 +37,15 @@ def teach_to_speak(
         clips = lessons.clips(step)
         seen = seen_of(vlm, clips, recipe.frames)
         asked = lessons.questions(step, clips)
-        told = {}
-        for name, mine in (
-            ("path", [pair for pair in asked if pair[1].task == OURS]),
-            ("asked", [pair for pair in asked if pair[1].task != OURS]),
-        ):
-            if mine:
-                told[name] = vlm.loss(
-                    [seen[number] for number, _ in mine],
-                    [one.text for _, one in mine],
-                    [one.answer for _, one in mine],
-                )
-        weight = leg.path_weight
-        whole = sum((weight if name == "path" else 1 - weight) * told[name] for name in told)
-        assert isinstance(whole, Tensor)
-        return whole, {name: value.item() for name, value in told.items()}
+        questions = [one for _, one in asked]
+        told = -vlm.log_likelihood(
+            [seen[number] for number, _ in asked],
+            [one.text for one in questions],
+            [one.answer for one in questions],
+        )
+        weights = [_weight(one, leg) for one in questions]
+        whole = (told * torch.tensor(weights)).mean()
+        return whole, _by_kind(questions, told)
 
     steps = Steps(
         mine,
@@ -64,6 +58,22 @@ def teach_to_speak(
     )
     for told in steps.run(folder):
         tell("words " + " ".join(f"{name} {value:.3f}" for name, value in told.items()))
+
+
+def _weight(question: Question, leg: WordsRecipe) -> float:
+    tokens = len(question.answer.split()) + 1
+    if question.task == OURS and tokens > LONG:
+        return leg.long_weight / tokens
+    return leg.yes_weight if question.format == "binary" else 1.0
+
+
+def _by_kind(questions: Sequence[Question], told: Tensor) -> dict[str, float]:
+    kinds = [one.task.split("_")[0] + "-" + one.format[:2] for one in questions]
+    values = told.detach()
+    return {
+        kind: float(values[[place for place, mine in enumerate(kinds) if mine == kind]].mean())
+        for kind in sorted(set(kinds))
+    }
 
 
 def right(
