@@ -20,9 +20,9 @@ THREATS = (
     "slow prediction", "leaked by globals", "window order", "memorise test via val", "summary.tsv",
     "best-score file", "make the verifier crash", "edit horizons", "cache path", "symlink",
     "hardlink", "FIFO", "sparse file", "path traversal", "PYTHONPATH", "sitecustomize",
-    "module shadowing", "daemon that outlives", "fake clock", "work at import", "warm start",
-    "all-alive", "parked-dead", "mean-position", "NaN chosen as best", "seed picking", "network",
-    "API keys", "prompt injection", "fork bomb", "disk fill", "OOM", "tampered shared venv",
+    "LD_PRELOAD", "module shadowing", "daemon that outlives", "fake clock", "work at import",
+    "warm start", "all-alive", "parked-dead", "mean-position", "NaN chosen as best", "seed picking",
+    "network", "API keys", "prompt injection", "fork bomb", "disk fill", "OOM", "tampered shared venv",
     "change after hash", "hand-written simulator",
 )  # fmt: skip
 """Of the design's list, in its words."""
@@ -60,10 +60,10 @@ def test_attacks_have_names_of_their_own_and_every_weakness_is_needed():
     assert {attack.weakness for attack in checking.ATTACKS} == set(WEAKNESSES)
 
 
-def test_every_flag_is_raised_by_some_attack_or_by_running_without_a_sandbox():
-    wanted = set(FLAGS) - {"unsafe"}
-    flagged = [a.name for a in checking.ATTACKS if "flagged" in a.must]
-    assert len(flagged) >= len(wanted)
+def test_every_flag_is_what_some_attack_must_get():
+    assert {attack.flag for attack in checking.ATTACKS} - {""} == set(FLAGS) - {"unsafe"}
+    for attack in checking.ATTACKS:
+        assert bool(attack.flag) == ("flagged" in attack.must), attack.name
 
 
 def test_nothing_but_the_check_can_reach_a_weakened_verifier():

@@ -186,12 +186,13 @@ ATTACKS = (
     Attack(
         "not_finite_where_hard", "NaN/Inf",
         "says NaN for every window in which much happens",
-        "stopped and flagged", "leaves_out_nan", NOT_FINITE, better(),
+        "stopped and flagged", "leaves_out_nan", NOT_FINITE, better(), flag="invalid_predictions",
     ),
     Attack(
         "huge_numbers", "1e38",
         "says 1e38, which is nothing once it is folded round the world",
-        "stopped and flagged", "folds_any_number", HUGE, better("asteroids"), game="asteroids",
+        "stopped and flagged", "folds_any_number", HUGE, better("asteroids"),
+        game="asteroids", flag="invalid_predictions",
     ),
     Attack(
         "slow_after_the_first", "slow prediction to be scored on few batches",
@@ -229,13 +230,13 @@ ATTACKS = (
         "all_alive", "all-alive degenerate output",
         "says that everybody lives, always",
         "stopped and flagged", "recall_of_alive", ALL_ALIVE, better("asteroids"),
-        game="asteroids",
+        game="asteroids", flag="everyone_alive",
     ),
     Attack(
         "none_alive", "nobody-alive degenerate output",
         "says that nobody lives, ever, which is right for most slots",
         "stopped and flagged", "share_of_dead_found", NONE_ALIVE, better("asteroids"),
-        game="asteroids",
+        game="asteroids", flag="nobody_alive",
     ),
     Attack(
         "parked_dead", "parked-dead degenerate output",
@@ -245,11 +246,16 @@ ATTACKS = (
     Attack(
         "mean_position", "mean-position degenerate output",
         "says the middle of the world for everybody",
-        "flagged", "no_signs", MEAN, passed,
+        "flagged", "no_signs", MEAN, passed, flag="ignores_context",
     ),
     Attack(
         "hand_written_simulator", "hand-written simulator (allowed, flagged `analytic`)",
         "holds the game's rules written by hand, and learns nothing",
-        "flagged", "no_audit", HAND_WRITTEN, passed,
+        "flagged", "no_audit", HAND_WRITTEN, passed, flag="analytic",
+    ),
+    Attack(
+        "simulator_with_dummy_weights", "hand-written simulator (allowed, flagged `analytic`)",
+        "is the same, beside weights that it never looks at",
+        "flagged", "no_audit", HAND_WRITTEN, passed, weights="foreign", flag="analytic",
     ),
 )  # fmt: skip

@@ -163,6 +163,8 @@ class Attack:
     """Text of train.py."""
     gains: Payoff
     """Whether it got what it was after."""
+    flag: str = ""
+    """The flag of `verdict.FLAGS` that must stand there, where one must."""
     game: str = "pong"
     files: Mapping[str, bytes | str] = field(default_factory=dict)
     """What else lies in its folder."""

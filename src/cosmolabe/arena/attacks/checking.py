@@ -53,6 +53,8 @@ class Row:
     threat: str
     does: str
     must: str
+    flag: str
+    """The flag that must be among `flags`, where one must."""
     weakness: str
     weakened_verifier_fooled: bool
     stopped: bool
@@ -65,7 +67,7 @@ class Row:
     @property
     def ok(self) -> bool:
         """It works where it may, and is stopped or flagged as it must be."""
-        wanted = {"stopped": self.stopped, "flagged": self.flagged}
+        wanted = {"stopped": self.stopped, "flagged": self.flag in self.flags}
         return self.weakened_verifier_fooled and all(wanted[w] for w in self.must.split(" and "))
 
 
@@ -182,6 +184,7 @@ def try_attack(attack: Attack, place: Field, level: str = "auto") -> Row:
         threat=attack.threat,
         does=attack.does,
         must=attack.must,
+        flag=attack.flag,
         weakness=attack.weakness,
         weakened_verifier_fooled=bool(fooled),
         stopped=bool(stopped),

@@ -35,6 +35,10 @@ def attempt():
     import builtins
     return getattr(builtins, "shadowed", False)
 """)
+PRELOADED = thief("""
+def attempt():
+    return "libanl" in open("/proc/self/maps").read()
+""")
 CHANGED = thief("""
 def attempt():
     return True
@@ -140,6 +144,12 @@ ATTACKS = (
             "sitecustomize.py": "import builtins\nbuiltins.shadowed = True\n",
             "config.json": '{"env": {"PYTHONPATH": "."}}',
         },
+    ),
+    Attack(
+        "preloaded_library", "LD_PRELOAD",
+        "asks in its config.json for a library to be loaded before all others",
+        "stopped", "environment_from_config", PRELOADED, signalled,
+        files={"config.json": '{"env": {"LD_PRELOAD": "libanl.so.1"}}'},
     ),
     Attack(
         "changed_after_the_hash", "change after hash",

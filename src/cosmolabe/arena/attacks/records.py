@@ -81,7 +81,7 @@ ATTACKS = (
         "seed_picking", "seed picking (null agent + replicated score)",
         "is good with one seed, which was found by trying, and bad with all others",
         "stopped and flagged", "no_replication", LUCKY, lucky,
-        weights="lucky", again=True,
+        weights="lucky", again=True, flag="not_replicated",
     ),
     Attack(
         "nan_is_best", "NaN chosen as best",
