@@ -32,6 +32,7 @@ from cosmolabe.arena.analysis.evidence import (
     SAMPLING,
     STEPPING,
     Evidence,
+    dotted,
     evidence_of,
     is_number,
     walk,
@@ -79,11 +80,9 @@ def sort_edit(found: Difference) -> Sorted:
     points: Counter[str] = Counter()
     for category, worth, _ in told:
         points[category] = max(points[category], worth)
-    for category, _, _ in told:
-        points[category] += 0
-    if not points:
-        points[HYPER] = 1
-        told = [(HYPER, 1, "nothing that computes or trains differs")]
+    if not points:  # code that acts is never a number alone
+        points[ARCHITECTURE] = 1
+        told = [(ARCHITECTURE, 1, "code that no other rule knows")]
     ranked = sorted(points, key=lambda c: (-points[c], ORDER.index(c)))
     why = sorted(told, key=lambda t: (ranked.index(t[0]), -t[1]))
     return Sorted(
@@ -115,6 +114,12 @@ class _Mask(ast.NodeTransformer):
         node.value = self.visit(node.value)
         return node
 
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """A whole number that something is compared with is a bound, more often than a dial."""
+        sides = [node.left, *node.comparators]
+        node.left, *node.comparators = [s if _is_whole(s) else self.visit(s) for s in sides]
+        return node
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         return self.visit(node.operand) if is_number(node) else self.generic_visit(node)
 
@@ -128,6 +133,10 @@ class _Mask(ast.NodeTransformer):
         self.generic_visit(node)
         plain = isinstance(node.value, ast.Constant) and node.value.value == 0
         return None if plain and type(node.value.value) is int else node
+
+
+def _is_whole(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 # -- repairs -------------------------------------------------------------------------------------
@@ -152,6 +161,8 @@ def _repairs(facts: list[Evidence]) -> Iterator[Told]:
             if tag == "replace" and len(old) == len(new) == 1 and not e.calls and not e.gone:
                 if _leaves(old) == _leaves(new):
                     yield BUG_FIX, 6, f"{e.change.unit}: the same words, another sign or order"
+                elif _bounds(old) != _bounds(new) and not e.words:
+                    yield BUG_FIX, 6, f"{e.change.unit}: another bound"
                 elif _indices(old) != _indices(new) and not e.words:
                     yield BUG_FIX, 6, f"{e.change.unit}: another index"
                 elif _conditions(new) > _conditions(old):
@@ -171,6 +182,10 @@ def _leaves(pieces: tuple[Piece, ...]) -> Counter[str]:
 
 def _indices(pieces: tuple[Piece, ...]) -> list[str]:
     return [ast.unparse(n.slice) for n in walk(pieces) if isinstance(n, ast.Subscript)]
+
+
+def _bounds(pieces: tuple[Piece, ...]) -> list[str]:
+    return [ast.unparse(n) for n in walk(pieces) if isinstance(n, ast.Compare)]
 
 
 def _conditions(pieces: tuple[Piece, ...]) -> int:
@@ -239,7 +254,8 @@ def _augmentation(e: Evidence) -> Iterator[Told]:
 def _schedule(e: Evidence) -> Iterator[Told]:
     if "schedule" in e.roles:
         yield SCHEDULE, 6, f"{e.change.unit}: the rate over time"
-    changed = [name for name in (*e.calls, *e.gone) if OPTIMISING.fullmatch(name)]
+    held = {dotted(n.func) for n in walk(e.change.added) if isinstance(n, ast.Call)}
+    changed = {name for name in (*held, *e.gone) if OPTIMISING.fullmatch(name)}
     if changed:
         yield SCHEDULE, 6, f"{e.change.unit}: {', '.join(sorted(changed)[:3])}"
 
