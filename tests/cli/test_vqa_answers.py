@@ -88,11 +88,13 @@ def test_one_object_over_several_lines_is_one_reply(piped):
 def test_bad_lines_are_named_and_the_others_still_read(piped):
     content = b'{"reply": "yes"}\n{"reply": \xff}\n{"reply": 3}\n{"text": "yes"}\n\n'
     content += b'{"reply": "x", "options": ["B", "A"]}\n{"reply": "x", "format": "poem"}\n'
-    content += b'{"reply": "x", "options": "ab"}\n{"reply": "x", "aliases": 3, "labels": ["a"]}'
+    content += b'{"reply": "x", "options": "ab"}\n{"reply": "x", "aliases": 3, "labels": ["a"]}\n'
+    content += b'{"reply": "x", "status": "banana"}\n{"reply": "x", "answer": NaN}\n'
+    content += b'{"reply": "x", "answer": {"a": 1}}\n{"reply": ' + b"[" * 900 + b"]" * 900 + b"}"
     code, told = piped(content, "--json")
     found = json.loads(told.out)
     assert (code, found["n"]) == (0, 1)
-    assert [row["line"] for row in found["bad"]] == [2, 3, 4, 6, 7, 8, 9]
+    assert [row["line"] for row in found["bad"]] == [2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]
     assert "status" not in found  # it would hide that others could not be read
 
 

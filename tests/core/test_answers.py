@@ -1,5 +1,6 @@
 """Replies are read by rules, and every public misreading our code could repeat is here by name."""
 
+import time
 import unicodedata
 
 import pytest
@@ -283,3 +284,50 @@ def test_what_was_never_answered_is_told_by_its_own_status():
     with pytest.raises(ValueError, match="error or missing_video"):
         not_answered("ok")
     assert len(FINGERPRINT) == 16
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "</think>" + "<think>" * 20_000,
+        "<think>x</think>" * 20_000,
+        "a" + "\u0301\u0323" * 20_000,
+        "Is it jumping?" + "\n" * 20_000,
+        "\n" * 20_000 + "Is it jumping? x",
+        "answer is jumping, " * 2_000,
+        "jumping is correct " * 2_000,
+        "jumping " * 5_000,
+    ],
+    ids=lambda reply: reply[:12],
+)
+def test_a_long_reply_takes_no_longer_than_its_length(reply):
+    space = AnswerSpace("open_ended", TEN, question="Is it\njumping?")
+    before = time.process_time()
+    parse(reply, space)
+    assert time.process_time() - before < 4  # seconds; the square of the length takes minutes
+
+
+def test_a_hundred_thousand_options_are_read_as_ten_are():
+    options = tuple(f"option {number}" for number in range(100_000))
+    space = AnswerSpace("multiple_choice", options=options)
+    assert label_of("I see it. The answer is option 77777.", space) == "option 77777"
+    assert label_of("Well, option 77 is correct", space) == "option 77"
+
+
+def test_a_reply_longer_than_any_answer_is_not_read():
+    found = parse("left " * 300_000, AnswerSpace("open_ended", ("left", "right")))
+    assert (found.status, found.rule) == ("unparsed", "too_long")
+    thought = f"<think>{'left ' * 300_000}</think>right"
+    assert label_of(thought, AnswerSpace("open_ended", ("left", "right"))) == "right"
+
+
+def test_what_is_correct_is_the_longest_name_before_it():
+    space = AnswerSpace("open_ended", ("right", "evading right", "3"))
+    assert label_of("I think evading right is correct", space) == "evading right"
+    assert label_of("0.3 is correct", space) is None
+
+
+def test_an_end_of_thought_without_a_beginning_ends_one():
+    assert label_of(
+        "it may be left</think>right", AnswerSpace("open_ended", ("left", "right"))
+    ) == ("right")

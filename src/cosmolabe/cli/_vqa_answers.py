@@ -98,6 +98,11 @@ def parsed_row(row: Mapping[str, Any]) -> dict[str, Any]:
     reply, status = row["reply"], row.get("status", "ok")
     if not isinstance(reply, (str, type(None))):
         raise ValueError(f"'reply' is text or null; got {str(reply)[:60]!r}")
+    if status not in ("ok", *FAILED):
+        raise ValueError(f"'status' is ok or one of {list(FAILED)}; got {str(status)[:60]!r}")
+    answer = row.get("answer")
+    if answer is not None and (not isinstance(answer, (str, int)) or isinstance(answer, bool)):
+        raise ValueError(f"'answer' is a label; got {str(answer)[:60]!r}")
     space = _space_of(row)
     if reply is None or status in FAILED:
         found = not_answered(status if status in FAILED else "error")
@@ -106,9 +111,9 @@ def parsed_row(row: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"status": found.status, "label": found.label, "rule": found.rule}
     if isinstance(row.get("id"), (str, int)):
         told = {"id": row["id"], **told}
-    if row.get("answer") is not None:
-        told["right"] = bool(exact_match([found.label], [str(row["answer"])])[0])
-        told["strict"] = reply == row["answer"]
+    if answer is not None:
+        told["right"] = bool(exact_match([found.label], [str(answer)])[0])
+        told["strict"] = reply == str(answer)
     return told
 
 

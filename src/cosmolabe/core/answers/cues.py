@@ -19,11 +19,12 @@ LINK = (
     r"\s*(?:(?:is|are|was|would be|must be|should be|will be|ist|est|es|è|é|to be)(?!\w)"
     r"|是|为|は)?\s*(?:[:=\u2192]|-+>?)?\s*"
 )
-AFTER = (
-    r"(?<!\w)(?:{})\s+is\s+(?:the\s+)?"
+AFTER = re.compile(
+    r"\s+is\s+(?:the\s+)?"
     r"(?:(?:correct|right|best|final)(?:\s+(?:answer|option|choice))?|answer)(?!\w)"
 )
-"""B is correct, (B) is the answer."""
+"""What stands behind an answer: B is correct, (B) is the answer."""
+LETTER_BEFORE = re.compile(r"(?<!\w)[(\[]?([a-z]{1,2})[)\]]?$")
 FILLER = re.compile(
     r"(?:option|choice|letter|label|number|most likely|likely|probably|clearly|definitely|simply"
     r"|that|the|an|a)(?!\w)\s*[:=]?\s*"
@@ -60,7 +61,10 @@ REFUSAL = re.compile(
     r"|(?:impossible|not possible) to (?:answer|determine|tell|say|identify)"
     r"|(?<!\w)no (?:video|image|picture|clip|frame)s?(?: \w+)? (?:was|were|is|are|has|have) "
 )
-THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
+THOUGHT = re.compile(r"<(/?)think(?:ing)?>", re.I)
+"""Where a thought begins or ends."""
+LONGEST = 1_000_000
+"""Characters of a reply, its thoughts left out, that are read; ours, far above any answer."""
 TOKEN = re.compile(
     r"<\|[^|<>]{1,40}\|>|</?s>|<(?:eos|bos|pad|unk|end_of_turn|end_of_utterance)>", re.I
 )
@@ -68,8 +72,8 @@ TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.S | re.I)
 TEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}")
 BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 FINGERPRINT = fingerprint(
-    VERSION, CUE, LINK, AFTER, FILLER.pattern, TITLE.pattern, GOES_ON.pattern,
-    WORDS_THEMSELVES, ALSO.pattern, COMMA.pattern, STOP.pattern, NEAR, NOT_BEFORE.pattern,
+    VERSION, CUE, LINK, AFTER.pattern, LETTER_BEFORE.pattern, LONGEST, FILLER.pattern,
+    TITLE.pattern, GOES_ON.pattern, WORDS_THEMSELVES, ALSO.pattern, COMMA.pattern, STOP.pattern, NEAR, NOT_BEFORE.pattern,
     IDIOM.pattern, REFUSAL.pattern, THOUGHT.pattern, TOKEN.pattern, TAGGED.pattern, TEX.pattern,
     BOXED.pattern, SAYS_YES, SAYS_NO, ONLY_ALONE, NUMBERS,
     {str(k): v for k, v in ALIKE.items()}, ACUTE, ENDS,

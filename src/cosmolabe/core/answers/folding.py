@@ -14,6 +14,7 @@ ALIKE = str.maketrans(
 ACUTE = " \u0301"
 """What NFKC makes of an acute accent by itself, which stands for a quote."""
 ENDS = "PSZ"  # punctuation, symbols (markdown's among them) and spaces
+MARKS = 30  # on one letter; no language has as many
 _SIGNED = re.compile(r"-\d")
 _UNDERSCORES = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
 _LOOSE = re.compile(r"[*~\"'$]{2,}|(?<!\w)[*~\"'$]+|[*~\"$]+|'(?!\w)")
@@ -54,10 +55,27 @@ def letter(place: int) -> str:
 
 
 def _folded_once(text: str) -> str:
+    text = _calmed(text)
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     text = text.replace(ACUTE, "'").translate(ALIKE)
     seen = (c for c in text if c.isspace() or not _invisible(c))
     return " ".join("".join(seen).split())
+
+
+def _calmed(text: str) -> str:
+    """Without what goes beyond MARKS marks on one letter.
+
+    Sorting a long run of them takes NFKC the square of its length (Unicode's UAX 15, the
+    stream-safe form, keeps as many).
+    """
+    if text.isascii():
+        return text
+    kept, run = [], 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run <= MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 def _invisible(character: str) -> bool:

@@ -14,7 +14,9 @@ from cosmolabe.core.answers.cues import (
     FILLER,
     GOES_ON,
     IDIOM,
+    LETTER_BEFORE,
     LINK,
+    LONGEST,
     NEAR,
     NOT_BEFORE,
     REFUSAL,
@@ -30,6 +32,11 @@ from cosmolabe.core.answers.folding import canonical, folded, loosened
 from cosmolabe.core.answers.space import AnswerSpace, Parsed, Status
 from cosmolabe.core.question import Question
 
+NEXT_WORD = re.compile(r"\s+\w")
+CLOSES = re.compile(r"\s*(?:[.,;!?]|$)")
+GOES_BEFORE = re.compile(r"\w$|\d[.,]$")
+GOES_BEHIND = re.compile(rf"(?![{CJK}])\w|[.,]\d|['-][^\W\d_]")
+
 
 def parse(reply: str, question: Question | AnswerSpace) -> Parsed:
     """What a reply says: a label of the question and the rule that found it, or why there is none.
@@ -40,6 +47,8 @@ def parse(reply: str, question: Question | AnswerSpace) -> Parsed:
     text = _answered_part(reply)
     if text is None:
         return Parsed("unparsed", None, "unfinished")
+    if len(text) > LONGEST:
+        return Parsed("unparsed", None, "too_long")
     text = _behind(text, space)
     if not canonical(text):
         return Parsed("empty", None, "empty")
@@ -173,18 +182,24 @@ class _Reply:
         for cue in re.finditer(f"(?:{CUE}){LINK}", self.flat):
             if said := self._target(self.flat, cue.end()):
                 yield cue.start(), said
-        for shown, labels in self._shown():
-            for found in re.finditer(AFTER.format(shown), self.flat):
-                if not self._denied(found.start()):
-                    yield found.start(), (labels, found.end(), False)
+        for found in AFTER.finditer(self.flat):
+            for start, labels in self._before(found.start()):
+                if not self._denied(start):
+                    yield start, (labels, found.end(), False)
 
-    def _shown(self) -> Iterator[tuple[str, set[str]]]:
-        """Patterns of what "is correct" can stand behind."""
-        for name, label in self.space.by_letter.items():
-            yield rf"[(\[]?{name}[)\]]?", {label}
-        if self.space.format != "binary":
-            for name, labels in self.space.spans.items():
-                yield re.escape(name), labels
+    def _before(self, end: int) -> Iterator[tuple[int, set[str]]]:
+        """What ends at a place: a letter, and the longest name."""
+        marked = LETTER_BEFORE.search(self.flat, max(0, end - 5), end)
+        if marked and marked[1] in self.space.by_letter:
+            yield marked.start(), {self.space.by_letter[marked[1]]}
+        if self.space.format == "binary":
+            return
+        for length in self.space.lengths:
+            start = end - length
+            labels = self.space.spans.get(self.flat[start:end]) if start >= 0 else None
+            if labels and _begins(self.flat, start):
+                yield start, labels
+                return
 
     def _target(self, text: str, at: int, letters: bool = True) -> "_Said | None":
         """The labels that stand at a place, behind words that say nothing, and where they end."""
@@ -200,9 +215,11 @@ class _Reply:
 
     def _name_at(self, text: str, at: int) -> "_Said | None":
         at = _first(text, at, keep="-")
-        for name, labels in self.space.spans.items():
-            if text.startswith(name, at) and _ends(text, at + len(name)):
-                return labels, at + len(name), False
+        for length in self.space.lengths:
+            end = at + length
+            labels = self.space.spans.get(text[at:end]) if end <= len(text) else None
+            if labels and _ends(text, end):
+                return labels, end, False
         return None
 
     def _letter_at(self, text: str, at: int) -> "_Said | None":
@@ -213,7 +230,7 @@ class _Reply:
         if not found[3] and not _ends(text, end):
             return None
         bare = not found[1] and not found[3] and found[2] in WORDS_THEMSELVES
-        if bare and re.match(r"\s+\w", text[end:]) and not GOES_ON.match(text, end):
+        if bare and NEXT_WORD.match(text, end) and not GOES_ON.match(text, end):
             return None  # "a man jumps", "I think"
         return {self.space.by_letter[found[2]]}, end, True
 
@@ -229,7 +246,7 @@ class _Reply:
         apart = STOP if self.space.format == "binary" else COMMA
         if comma := apart.match(self.flat, end):
             more = self._target(self.flat, comma.end())
-            closes = more and re.match(r"\s*(?:[.,;!?]|$)", self.flat[more[1] :])
+            closes = more and CLOSES.match(self.flat, more[1])
             if more and closes and more[0] != labels:
                 return _none("several")
         if by_letter:
@@ -241,15 +258,17 @@ class _Reply:
 
     def _mentions(self) -> Iterator[tuple[int, set[str]]]:
         """Where labels are named; a longer name hides the shorter ones in it."""
-        free = self.flat
-        for name, labels in self.space.spans.items():
-            at = free.find(name)
-            while at >= 0:
-                end = at + len(name)
-                if _begins(free, at) and _ends(free, end):
+        free, spans = self.flat, self.space.spans
+        begins = {name[0] for name in spans}
+        places = [at for at, first in enumerate(free) if first in begins and _begins(free, at)]
+        hidden = bytearray(len(free) + 2)  # one to each side of the text is never hidden
+        for length in self.space.lengths:
+            for at in places:
+                end = at + length
+                labels = spans.get(free[at:end]) if end <= len(free) else None
+                if labels and not any(hidden[at : end + 2]) and _ends(free, end):
+                    hidden[at + 1 : end + 1] = b"\x01" * length
                     yield at, labels
-                    free = free[:at] + "\x00" * len(name) + free[end:]
-                at = free.find(name, at + 1)
 
 
 _Said = tuple[set[str], int, bool]
@@ -272,13 +291,31 @@ def _space_of(question: Question) -> AnswerSpace:
 
 def _answered_part(reply: str) -> str | None:
     """Without thoughts and special tokens; None where the reply ends inside a thought."""
-    closed = "</think" in reply.casefold()
-    text = THOUGHT.sub("\n", reply) if closed else reply
-    if re.search(r"<think(?:ing)?>", text, re.I):
+    text = _said_aloud(reply)
+    if text is None:
         return None
-    text = re.split(r"</think(?:ing)?>", text, flags=re.I)[-1]
     text = BOXED.sub(r" answer: \1 . ", TEX.sub(r"\1", TOKEN.sub(" ", text)))
     return TAGGED.sub(r" answer: \1 . ", text) if TAGGED.search(text) else text
+
+
+def _said_aloud(reply: str) -> str | None:
+    """What is no thought; None where the reply ends inside one.
+
+    An end without a beginning ends a thought that began with the reply.
+    """
+    kept: list[str] = []
+    place, thinks = 0, False
+    for tag in THOUGHT.finditer(reply):
+        if not tag[1]:
+            if not thinks:
+                kept.append(reply[place : tag.start()])
+            thinks = True
+            continue
+        if not thinks:
+            kept.clear()
+        kept.append("\n")
+        place, thinks = tag.end(), False
+    return None if thinks else "".join([*kept, reply[place:]])
 
 
 def _behind(text: str, space: AnswerSpace) -> str:
@@ -286,9 +323,15 @@ def _behind(text: str, space: AnswerSpace) -> str:
     start = folded(text)
     if not space.asked or not start.startswith(space.asked) or start == space.asked:
         return text
-    ends = (found.end() for found in re.finditer("\n", text))
-    whole = next((end for end in ends if folded(text[:end]) == space.asked), None)
-    return start[len(space.asked) :] if whole is None else text[whole:]
+    said, place = "", 0
+    while len(said) < len(space.asked):  # line by line, as far as the question can reach
+        end = text.find("\n", place) + 1
+        if not end:
+            break
+        said, place = folded(f"{said}\n{text[place:end]}"), end
+        if said == space.asked:
+            return text[place:]
+    return start[len(space.asked) :]
 
 
 def _first(text: str, at: int = 0, keep: str = "") -> int:
@@ -300,9 +343,9 @@ def _first(text: str, at: int = 0, keep: str = "") -> int:
 
 def _begins(text: str, at: int) -> bool:
     """Whether a word may begin here: 3 is no part of 13 or 0.3."""
-    return not re.search(r"[\w\x00]$|\d[.,]$", text[max(0, at - 2) : at])
+    return not GOES_BEFORE.search(text, max(0, at - 2), at)
 
 
 def _ends(text: str, at: int) -> bool:
     """Whether a word may end here: no-one, 3.5 and eyes go on."""
-    return not re.match(rf"(?![{CJK}])\w|[.,]\d|['-][^\W\d_]|\x00", text[at:])
+    return not GOES_BEHIND.match(text, at)

@@ -66,7 +66,8 @@ class AnswerSpace:
             raise ValueError("an open question needs the labels its answer can be")
         if self.format == "binary" and {canonical(label) for label in self.labels} != {YES, NO}:
             raise ValueError(f"a binary question is answered by yes or no; got {self.labels}")
-        unknown = [option for option in self.options if option not in self.labels]
+        known = set(self.labels)
+        unknown = [option for option in self.options if option not in known]
         if unknown and self.format == "multiple_choice":
             raise ValueError(f"options that are no labels: {unknown[:5]}; have {self.labels[:20]}")
         _ = self.by_name, self.by_letter  # refuses what cannot be told apart
@@ -83,10 +84,12 @@ class AnswerSpace:
         names: dict[str, str] = {}
         for label in offered:
             _add(names, label, label)
+        known, shown = set(self.labels), set(offered)
         for name, label in self.aliases.items():
-            if label not in self.labels:
-                raise ValueError(f"{name!r} is to mean {label!r}, which is none of {self.labels}")
-            if label in offered:
+            if label not in known:
+                have = list(self.labels[:20])
+                raise ValueError(f"{name!r} is to mean {label!r}, which is none of {have}")
+            if label in shown:
                 _add(names, name, label)
         for name, label in self._usual(offered):
             names.setdefault(canonical(name), label)
@@ -114,6 +117,11 @@ class AnswerSpace:
                 found.setdefault(loosened(name), set()).add(label)
         found.pop("", None)
         return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """How long the names of `spans` are, longest first: a name is looked up, not searched."""
+        return tuple(sorted({len(name) for name in self.spans}, reverse=True))
 
     @cached_property
     def asked(self) -> str:
