@@ -22,8 +22,8 @@ THREATS = (
     "hardlink", "FIFO", "sparse file", "path traversal", "PYTHONPATH", "sitecustomize",
     "LD_PRELOAD", "module shadowing", "daemon that outlives", "fake clock", "work at import",
     "warm start", "all-alive", "parked-dead", "mean-position", "NaN chosen as best", "seed picking",
-    "network", "API keys", "prompt injection", "fork bomb", "disk fill", "OOM", "tampered shared venv",
-    "change after hash", "hand-written simulator",
+    "network", "API keys", "prompt injection", "fork bomb", "disk fill", "OOM",
+    "tampered shared venv", "change after hash", "hand-written simulator",
 )  # fmt: skip
 """Of the design's list, in its words."""
 
