@@ -83,6 +83,85 @@ def test_what_cannot_be_read_of_a_table_is_named_and_counted(tmp_path, capsys):
     assert {each.task for each in read_questions(out)} == {"action_recognition"}
 
 
+def table_of(folder, name, words, fps=60.0):
+    """A table of clips of one colour each, actions as given."""
+    rows = []
+    for place, word in enumerate(words):
+        file = f"{name}-{place}.npz"
+        np.savez(folder / file, frames=np.full((60, 8, 8, 3), 20 * place, np.uint8), fps=fps)
+        rows.append(json.dumps({"path": file, "action": word}))
+    (folder / f"{name}.jsonl").write_text("\n".join(rows))
+    return str(folder / f"{name}.jsonl")
+
+
+def test_an_action_may_be_a_number_zero_among_them_and_nan_is_none(tmp_path):
+    table = table_of(tmp_path, "t", [0, 1, 2.0, 0.5, float("nan"), True, ["a"], None])
+    record = make_questions(tmp_path / "set", Recipe(tables=(table,), size=16))
+    assert record["labels"]["action_recognition"] == ["0", "0.5", "1", "2"]
+    assert sum(record["dropped"].values()) == 4
+
+
+def test_clips_of_two_tables_do_not_take_each_others_place(tmp_path):
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    tables = tuple(
+        table_of(tmp_path / folder, "t", words)
+        for folder, words in (("a", ["run", "rest"]), ("b", ["fall", "fly", "run"]))
+    )
+    make_questions(tmp_path / "set", Recipe(tables=tables, size=16))
+    clips = list(read_clips(tmp_path / "set"))
+    assert len({clip.id for clip in clips}) == 5
+    assert [int(clip.frames.max()) for clip in clips] == [0, 20, 0, 20, 40]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["Jump up", "jump  UP!"], "read alike"),
+        (["run", "?!"], "nothing but punctuation"),
+        (["run", "B) fall"], "begins like the letter"),
+        (["run", "A"], "begins like the letter"),
+    ],
+)
+def test_words_of_a_table_that_no_reply_could_tell_apart_are_refused_first(tmp_path, words, told):
+    with pytest.raises(ValueError, match=told):
+        make_questions(tmp_path / "set", Recipe(tables=(table_of(tmp_path, "t", words),), size=16))
+    assert not (tmp_path / "set").exists()
+
+
+def test_where_no_clip_could_be_taken_the_same_command_looks_again(tmp_path):
+    table = table_of(tmp_path, "t", ["run", "rest"])
+    recipe = Recipe(tables=(table,), size=16)
+    for path in tmp_path.glob("*.npz"):
+        path.rename(path.with_suffix(".away"))
+    with pytest.raises(ValueError, match="no clip could be taken"):
+        make_questions(tmp_path / "set", recipe)
+    for path in tmp_path.glob("*.away"):
+        path.rename(path.with_suffix(".npz"))
+    assert make_questions(tmp_path / "set", recipe)["clips"] == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"games": ("pong", "pong")}, "stand twice"),
+        ({"tasks": ("event", "event")}, "stand twice"),
+        ({"tasks": ()}, "nothing is asked"),
+        ({"size": 4}, "16 to 1024 pixels"),
+        ({"size": 10**9}, "16 to 1024 pixels"),
+        ({"swapped": float("nan")}, "share of clips"),
+    ],
+)
+def test_a_recipe_that_makes_no_sense_is_refused_before_a_folder_is_made(changed, told):
+    with pytest.raises(ValueError, match=told):
+        Recipe(**{"games": ("pong",), **changed})
+
+
+def test_what_is_no_table_is_refused_by_name(tmp_path):
+    (tmp_path / "t.json").write_text("[]")
+    with pytest.raises(ValueError, match="no table; have"):
+        make_questions(tmp_path / "set", Recipe(tables=(str(tmp_path / "t.json"),)))
+
+
 def test_a_video_shorter_than_a_clip_says_what_would_do(tmp_path):
     np.savez(tmp_path / "a.npz", frames=np.zeros((14, 8, 8, 3), np.uint8), fps=60.0)
     table = tmp_path / "t.csv"

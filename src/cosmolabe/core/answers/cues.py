@@ -73,7 +73,8 @@ TEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}")
 BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 FINGERPRINT = fingerprint(
     VERSION, CUE, LINK, AFTER.pattern, LETTER_BEFORE.pattern, LONGEST, FILLER.pattern,
-    TITLE.pattern, GOES_ON.pattern, WORDS_THEMSELVES, ALSO.pattern, COMMA.pattern, STOP.pattern, NEAR, NOT_BEFORE.pattern,
+    TITLE.pattern, GOES_ON.pattern, WORDS_THEMSELVES,
+    ALSO.pattern, COMMA.pattern, STOP.pattern, NEAR, NOT_BEFORE.pattern,
     IDIOM.pattern, REFUSAL.pattern, THOUGHT.pattern, TOKEN.pattern, TAGGED.pattern, TEX.pattern,
     BOXED.pattern, SAYS_YES, SAYS_NO, ONLY_ALONE, NUMBERS,
     {str(k): v for k, v in ALIKE.items()}, ACUTE, ENDS,

@@ -30,10 +30,11 @@ from cosmolabe.data.questions.folder import (
 from cosmolabe.data.questions.playing import TOGETHER, Play, block
 from cosmolabe.data.questions.protocol import PROTOCOLS, protocol_named
 from cosmolabe.data.questions.stored import store_clips
-from cosmolabe.data.questions.tabled import table_clips
+from cosmolabe.data.questions.tabled import refuse_tables, table_clips
 from cosmolabe.data.questions.wording import templates_hash
 
 PARTS = "parts"
+LEAST, MOST = 16, 1024  # pixels of a side; ours
 LOOKS = {"any": None, "train": False, "held_out": True}
 Progress = Callable[[int, int], None]
 
@@ -67,6 +68,10 @@ class Recipe:
             raise ValueError("no sources: name games, tables or stores")
         for name in self.games:
             parts.load("games", name)
+        for what in ("games", "tables", "stores", "tasks"):
+            given = getattr(self, what)
+            if twice := sorted({one for one in given if given.count(one) > 1}):
+                raise ValueError(f"{what} stand twice: {twice}; name each once")
         for task in self.tasks:
             if task not in TASKS:
                 raise ValueError(f"no task named '{task}'; have {list(TASKS)}")
@@ -78,6 +83,12 @@ class Recipe:
         for what, got, have in known:
             if got not in have:
                 raise ValueError(f"no {what} named '{got}'; have {list(have)}")
+        if not LEAST <= self.size <= MOST:
+            raise ValueError(f"pictures are {LEAST} to {MOST} pixels a side; got {self.size}")
+        if not 0 <= self.swapped <= 1:
+            raise ValueError(f"swapped is a share of clips, 0 to 1; got {self.swapped}")
+        if not self.tasks:
+            raise ValueError(f"nothing is asked; tasks are some of {list(TASKS)}")
         if self.clips < 1 or self.options == 1 or self.options < 0:
             raise ValueError(
                 f"clips must be at least 1, options 0 (all) or 2 and more; got {self.clips}, "
@@ -127,7 +138,7 @@ def _source(
     protocol = protocol_named(recipe.protocol)
     kind, _, rest = name.partition("-")
     if kind == "table":
-        yield from table_clips(recipe.tables[number], protocol, recipe.size)
+        yield from table_clips(recipe.tables[number], protocol, recipe.size, number)
     elif kind == "store":
         yield from store_clips(
             recipe.stores[number], protocol, recipe.size, recipe.split, recipe.clips
@@ -158,9 +169,10 @@ def _begin(folder: Path, recipe: Recipe) -> None:
         name: tuple(str(Path(path).resolve()) for path in getattr(recipe, name))
         for name in ("tables", "stores")
     }
-    for path in at_home["tables"]:
-        if not Path(path).is_file():
-            raise ValueError(f"no table at {path}")
+    refuse_tables(at_home["tables"])
+    for what, paths in at_home.items():
+        if len(set(paths)) < len(paths):
+            raise ValueError(f"{what} stand twice: {sorted(paths)}; name each once")
     wanted = plain(
         {
             "recipe": asdict(replace(recipe, **at_home)),
@@ -192,6 +204,8 @@ def _collect(folder: Path, jobs: Sequence[tuple[Path, Recipe, str, int]]) -> Non
         for _, row in read_jsonl(_part(folder, job[2])):
             (kept if "kept" in row else dropped).append(row.get("kept") or row.get("dropped"))
     if not kept:
+        for job in jobs:  # so that the same command looks again once something was mended
+            _part(folder, job[2]).unlink()
         reasons = sorted({row["why"] for row in dropped})
         raise ValueError(f"no clip could be taken: {'; '.join(reasons)[:400]}")
     for leftover in folder.rglob("*.part"):
