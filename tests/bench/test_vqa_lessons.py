@@ -5,7 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cosmolabe.bench.vqa.lessons import DRILLS, GRID, Lessons, action, moves, path, who
+from cosmolabe.bench.vqa.lessons import (
+    DRILLS,
+    GRID,
+    Lessons,
+    action,
+    is_action,
+    is_who,
+    moves,
+    path,
+    who,
+)
 from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import SightSource, slots_of_roles, vocabulary
@@ -113,6 +123,20 @@ def test_an_action_is_told_by_its_number_and_a_change_of_character_frame_by_fram
         assert named is not None
         numbers = named.answer.split()
         assert (len(set(numbers)) > 1) == bool(0 < clip.about["swapped_at"] <= 13)
+
+
+def test_is_it_this_number_is_answered_by_the_true_number_and_asked_evenly() -> None:
+    clips = game_clips("pong", 24, 0, size=32, held_out=False)
+    said = []
+    for number, clip in enumerate(clips):
+        found = is_action(clip, 4, generator("is it", number))
+        true = action(clip, 4, generator("action", number))
+        if found is not None and true is not None:
+            asked = next(word for word in found.text.replace("?", "").split() if word.isdigit())
+            assert found.answer == ("yes" if asked == true.answer else "no")
+            said.append(found.answer)
+        assert is_who(clip, 4, generator("is who", number)) is not None
+    assert {"yes", "no"} == set(said)
 
 
 def test_of_somebody_who_dies_no_path_is_asked() -> None:

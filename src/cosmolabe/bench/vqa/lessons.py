@@ -10,11 +10,11 @@ import numpy as np
 from cosmolabe.bench.vqa.looks import dressed
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import slots_of_roles
-from cosmolabe.bench.vqa.vocabulary import ACTION, MOVES, PATH, STAYS, WHO
+from cosmolabe.bench.vqa.vocabulary import ACTION, IS_ACTION, IS_WHO, MOVES, PATH, STAYS, WHO
 from cosmolabe.core import parts
 from cosmolabe.core.episode import shortest_way
 from cosmolabe.core.fields import ALIVE, X, Y
-from cosmolabe.core.question import FORMATS, AskedClip, Question
+from cosmolabe.core.question import FORMATS, NO, YES, AskedClip, Question
 from cosmolabe.core.seeds import generator
 from cosmolabe.data.held_out import held_out
 from cosmolabe.data.questions.building import questions_of
@@ -190,7 +190,44 @@ def who(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | N
     return _ours(clip, text, " ".join(str(number) for number in numbers))
 
 
-DRILLS = {"path": path, "moves": moves, "action": action, "who": who}
+def is_action(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """Is it this action? By number, one word to compare where a label has seven."""
+    game = our_game(clip.about["game"])
+    assert game is not None
+    found = action(clip, frames, dice)
+    if found is None:
+        return None
+    text = IS_ACTION.format(who=game.words["player"], number="{number}")
+    return _is_it(clip, text, int(found.answer), len(game.actions), dice)
+
+
+def is_who(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """Is it this character? Of clips in which nobody changes."""
+    game = our_game(clip.about["game"])
+    assert game is not None
+    role, known = _role(clip, dice), held_out().trainable_characters(game)
+    name = clip.about["characters"][role]
+    if clip.about["swapped_at"] or name not in known:
+        return None
+    text = IS_WHO.format(who=role_words(game, role), number="{number}")
+    return _is_it(clip, text, known.index(name), len(known), dice)
+
+
+def _is_it(
+    clip: AskedClip, text: str, true: int, count: int, dice: np.random.Generator
+) -> Question:
+    right = dice.random() < 0.5
+    asked = true if right else (true + 1 + int(dice.integers(count - 1))) % count
+    return replace(
+        _ours(clip, text.format(number=asked), YES if right else NO),
+        format="binary", labels=(YES, NO),
+    )  # fmt: skip
+
+
+DRILLS = {
+    "path": path, "moves": moves, "action": action, "who": who, "is_action": is_action,
+    "is_who": is_who,
+}  # fmt: skip
 """What is asked for training's sake alone; None where the clip does not decide it."""
 LONG = 6
 """Tokens from which on an answer is long."""

@@ -87,14 +87,24 @@ class TinyRecipe:
     words: WordsRecipe = field(default_factory=WordsRecipe)
     again: WordsRecipe = field(
         default_factory=lambda: WordsRecipe(
-            steps=2400,
+            steps=1800,
+            rate=1.2e-3,
+            drills={"path": 0.4, "moves": 0.6},
+            shares={"drill": 0.3, "action_recognition": 0.5, "character_recognition": 0.2},
+            formats={"binary": 0.45, "multiple_choice": 0.15, "open_ended": 0.4},
+        )
+    )
+    """A second leg: by now it knows where everybody is, and learns how they move."""
+    third: WordsRecipe = field(
+        default_factory=lambda: WordsRecipe(
+            steps=2000,
             rate=1.2e-3,
             drills={"path": 0.15, "moves": 0.2, "action": 0.4, "who": 0.25},
             shares={"drill": 0.35, "action_recognition": 0.4, "character_recognition": 0.25},
             formats={"binary": 0.5, "multiple_choice": 0.15, "open_ended": 0.35},
         )
     )
-    """A second leg: by now it knows where everybody is, and learns how they move."""
+    """A third: actions and characters by number, for yes and no."""
     seed: int = 42
     schema: int = SCHEMA
 
