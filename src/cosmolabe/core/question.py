@@ -69,3 +69,9 @@ class Question:
             )
         if self.format == "multiple_choice" and self.answer not in self.options:
             raise ValueError(f"question {self.id}: the answer is none of its options")
+        unknown = set(self.options) - set(self.labels)
+        if unknown or len(set(self.options)) < len(self.options):
+            raise ValueError(
+                f"question {self.id}: options are some of its labels, each once; got "
+                f"{list(self.options)[:20]}"
+            )

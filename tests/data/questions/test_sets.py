@@ -238,6 +238,79 @@ def test_a_row_that_points_outside_its_folder_is_refused(tmp_path):
         clip_rows(tmp_path)
 
 
+def edited(folder, file, change):
+    """One row of a set's table by hand."""
+    rows = [json.loads(line) for line in (folder / file).read_text().splitlines()]
+    change(rows)
+    (folder / file).write_text("\n".join(json.dumps(row) for row in rows))
+
+
+@pytest.fixture
+def small_set(tmp_path):
+    make_questions(tmp_path / "set", Recipe(games=("pong",), clips=2, size=16))
+    return tmp_path / "set"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda rows: rows.append(rows[0]), "stands twice"),
+        (lambda rows: rows[0].update(fps=0), "more than 0 a second"),
+        (lambda rows: rows[0].update(fps=1e999), "is not valid JSON"),
+        (lambda rows: rows[0].update(frames=10**12), "1 to 100000 frames"),
+        (lambda rows: rows[0].update(frames=-1), "got -1 at"),
+        (lambda rows: rows[0].update(frames=13), "its row says 13"),
+        (lambda rows: rows[0].update(arrays=7), "some of .* got 7"),
+        (lambda rows: rows[0].update(arrays=["frames", {}]), "'arrays' names some of"),
+        (lambda rows: rows[0].update(file="clips/x.pickle"), "file is one of"),
+        (lambda rows: rows[0].update(numbers=""), "not a plain file"),
+        (lambda rows: rows[0].update(file=rows[0]["numbers"] + ".mp4"), "no file"),
+        (lambda rows: rows[0]["about"].update(label=5), "'label' is '5'"),
+        (lambda rows: rows[0]["about"].update(game=[]), "'game' is"),
+        (lambda rows: rows[0]["about"].update(characters="x"), "'characters' is 'x'"),
+    ],
+)
+def test_clips_changed_by_hand_are_refused_in_words(small_set, change, told):
+    edited(small_set, "clips.jsonl", change)
+    with pytest.raises(ValueError, match=told):
+        list(read_clips(small_set))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        ({"frames": np.zeros((14, 16, 16, 3), np.float32)}, "frames are uint8"),
+        ({"frames": np.zeros((0, 16, 16, 3), np.uint8)}, "its row says 14"),
+        ({"actions": np.zeros((9, 7), np.float32)}, "'actions' are floats with 2 axes, 14 rows"),
+        ({"actions": np.full((14, 7), np.nan, np.float32)}, "NaN or infinity"),
+        ({"states": np.zeros((14, 3), np.float32)}, "'states' are floats with 3 axes"),
+    ],
+)
+def test_a_clips_file_of_another_clip_is_refused_in_words(small_set, arrays, told):
+    file = small_set / clip_rows(small_set)[0]["file"]
+    with np.load(file) as held:
+        np.savez(file, **{**dict(held), **arrays})
+    with pytest.raises(ValueError, match=told):
+        list(read_clips(small_set))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda rows: rows.append(rows[0]), "stands twice"),
+        (lambda rows: rows[1].update(labels=["up", "down"]), "none of its labels"),
+        (lambda rows: rows[1].update(options=[*rows[1]["options"], "fly"]), "each once"),
+        (lambda rows: rows[1].update(options=rows[1]["options"] * 2), "options are some"),
+        (lambda rows: rows[0].pop("answer"), "no 'answer'"),
+        (lambda rows: rows[0].update(labels=[1, 2]), "'labels' is a list of words"),
+    ],
+)
+def test_questions_changed_by_hand_are_refused_in_words(small_set, change, told):
+    edited(small_set, "questions.jsonl", change)
+    with pytest.raises(ValueError, match=told):
+        read_questions(small_set)
+
+
 def test_stores_are_cut_into_clips_that_look_as_the_episodes_did(tmp_path):
     store = collect("pong", tmp_path / "pong", 4, split="train", players=("random",), max_ticks=300)
     clips = [clip for clip, _ in store_clips(tmp_path / "pong", ClipProtocol(), 24) if clip]

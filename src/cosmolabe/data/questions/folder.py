@@ -8,6 +8,7 @@ record.json              how the set was made, its counts and fingerprints
 """
 
 import io
+import math
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -33,12 +34,20 @@ CLIPS, DESCRIPTIONS, QUESTIONS = "clips.jsonl", "descriptions.jsonl", "questions
 DROPPED, RECORD, FILES = "dropped.jsonl", "record.json", "clips"
 CODINGS = ("npz", "mp4")
 MOST_BYTES = 1 << 30  # of one clip, unpacked
+MOST_FRAMES = 100_000  # of one clip
 ARRAYS = ("states", "globals")
 """Of a clip's `about`, what is kept as arrays."""
+HELD = {"states": 3, "globals": 2, "actions": 2}
+"""What a clip's file may hold besides its frames, and with how many axes; the first is time."""
 CLIP_ROW: dict[str, tuple[type, ...]] = {
     "id": (str,), "file": (str,), "numbers": (str,), "fps": (int, float), "frames": (int,),
     "about": (dict,),
 }  # fmt: skip
+ABOUT: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("label", "character", "session", "game", "source", "theme", "why"), (str,)),
+    "characters": (dict,), "swapped_at": (int,),
+}  # fmt: skip
+"""Of a clip's `about`, what is read again, where it is there."""
 QUESTION_ROW: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("id", "clip", "task", "format", "text", "answer"), (str,)),
     **dict.fromkeys(("truth", "asked", "template"), (str,)),
@@ -68,7 +77,7 @@ def keep_clip(folder: Path, clip: AskedClip, coding: str = "npz") -> dict[str, A
         with written_whole(folder / numbers) as part:
             part.write_bytes(_packed(arrays))
     told = {key: value for key, value in clip.about.items() if key not in ARRAYS}
-    held = [name for name in (*ARRAYS, "actions") if name in arrays]
+    held = [name for name in HELD if name in arrays]
     return {
         "id": clip.id, "file": file, "numbers": numbers, "arrays": held, "fps": clip.fps,
         "frames": len(clip.frames), "about": plain(told),
@@ -89,32 +98,52 @@ def read_questions(folder: Path | str) -> list[Question]:
     path = Path(folder)
     path = path / QUESTIONS if path.is_dir() else path
     known = {f.name for f in fields(Question)}
-    made = []
+    made: dict[str, Question] = {}
     for where, row in read_jsonl(path):
         require_columns(row, where, QUESTION_ROW)
+        if row["id"] in made:
+            raise ValueError(f"{where}: question {row['id']!r} stands twice")
         taken: dict[str, Any] = {name: row[name] for name in known}
         for name in ("labels", "options"):
             if not all(isinstance(text, str) for text in row[name]):
                 raise ValueError(f"{where}: '{name}' is a list of words; got {row[name]!r:.60}")
             taken[name] = tuple(row[name])
         try:
-            made.append(Question(**taken))
+            made[row["id"]] = Question(**taken)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-    return made
+    return list(made.values())
 
 
 def clip_rows(folder: Path | str) -> list[dict[str, Any]]:
     """The rows of clips.jsonl, checked."""
-    rows = []
+    rows: dict[str, dict[str, Any]] = {}
     for where, row in read_jsonl(Path(folder) / CLIPS):
-        require_columns(row, where, CLIP_ROW)
-        for name in (row["file"], row["numbers"]):
-            path = PurePosixPath(name)
-            if name and (path.is_absolute() or ".." in path.parts):
-                raise ValueError(f"{where}: {name!r} leaves the set's folder")
-        rows.append(row)
-    return rows
+        _check_row(row, where)
+        if row["id"] in rows:
+            raise ValueError(f"{where}: clip {row['id']!r} stands twice")
+        rows[row["id"]] = row
+    return list(rows.values())
+
+
+def _check_row(row: dict[str, Any], where: str) -> None:
+    require_columns(row, where, CLIP_ROW)
+    for name in (row["file"], row["numbers"]):
+        path = PurePosixPath(name)
+        if name and (path.is_absolute() or ".." in path.parts):
+            raise ValueError(f"{where}: {name!r} leaves the set's folder")
+    if not row["file"].endswith(CODINGS):
+        raise ValueError(f"{where}: a clip's file is one of {list(CODINGS)}; got {row['file']!r}")
+    if not 0 < row["fps"] < math.inf or not 0 < row["frames"] <= MOST_FRAMES:
+        raise ValueError(
+            f"{where}: a clip has 1 to {MOST_FRAMES} frames, at more than 0 a second; got "
+            f"{row['frames']} at {row['fps']}"
+        )
+    arrays = row.setdefault("arrays", [])
+    if not isinstance(arrays, list) or not all(one in HELD for one in arrays):
+        raise ValueError(f"{where}: 'arrays' names some of {list(HELD)}; got {arrays!r:.60}")
+    known = {name: kind for name, kind in ABOUT.items() if row["about"].get(name) is not None}
+    require_columns(row["about"], f"{where}, about", known)
 
 
 def read_clips(folder: Path | str, ids: Iterable[str] | None = None) -> Iterator[AskedClip]:
@@ -131,31 +160,43 @@ def read_clip(folder: Path, row: Mapping[str, Any], pictures: bool = True) -> As
     Raises:
         ValueError: Its files are missing or do not fit.
     """
-    if not pictures:
-        names = [n for n in row.get("arrays", ()) if n in (*ARRAYS, "actions")]
-        found = read_npz(folder / row["numbers"], names, MOST_BYTES) if names else {}
-        frames = np.zeros((int(row["frames"]), 1, 1, 3), np.uint8)
-        actions = found.pop("actions", None)
-        return AskedClip(row["id"], frames, float(row["fps"]), actions, {**row["about"], **found})
-    names = [n for n in row.get("arrays", ()) if n in (*ARRAYS, "actions")]
     packed = row["file"].endswith(".npz")
-    wanted = [*names, "frames"] if packed else names
+    wanted = [*row["arrays"], *(["frames"] if packed and pictures else [])]
     found: dict[str, np.ndarray] = {}
-    if row["numbers"]:
+    if wanted:
         refuse_link(folder / row["numbers"])
         found = read_npz(folder / row["numbers"], wanted, MOST_BYTES)
-    if packed:
+    if not pictures:
+        frames = np.zeros((row["frames"], 1, 1, 3), np.uint8)
+    elif packed:
         frames = found.pop("frames")
     else:
         refuse_link(folder / row["file"])
         frames = _decoded(folder / row["file"])
-    if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[-1] != 3:
-        raise ValueError(
-            f"{folder / row['file']}: frames are uint8 (time, height, width, 3); got "
-            f"{frames.dtype} {frames.shape}"
-        )
+    _check_arrays(folder / row["file"], frames, found, row["frames"])
     actions = found.pop("actions", None)
     return AskedClip(row["id"], frames, float(row["fps"]), actions, {**row["about"], **found})
+
+
+def _check_arrays(
+    path: Path, frames: np.ndarray, others: Mapping[str, np.ndarray], length: int
+) -> None:
+    """Refuse a clip whose files were changed into something else, or belong to another clip."""
+    if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[-1] != 3:
+        raise ValueError(
+            f"{path}: frames are uint8 (time, height, width, 3); got {frames.dtype} {frames.shape}"
+        )
+    if len(frames) != length:
+        raise ValueError(f"{path}: it has {len(frames)} frames, its row says {length}")
+    for name, array in others.items():
+        axes = HELD[name]
+        if array.ndim != axes or array.dtype.kind != "f" or len(array) != length:
+            raise ValueError(
+                f"{path}: '{name}' are floats with {axes} axes, {length} rows; got "
+                f"{array.dtype} {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{path}: '{name}' holds NaN or infinity")
 
 
 def read_record(folder: Path | str) -> dict[str, Any]:
@@ -169,7 +210,7 @@ def read_record(folder: Path | str) -> dict[str, Any]:
 def _decoded(path: Path) -> UInt8[np.ndarray, "time height width 3"]:
     try:
         return decoded(path.read_bytes())
-    except OSError as error:
+    except Exception as error:  # a stranger's bytes can make the decoder stumble in any way
         raise ValueError(f"{path} cannot be decoded ({error}); build the set again") from None
 
 

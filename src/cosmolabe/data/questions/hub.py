@@ -19,6 +19,7 @@ from cosmolabe.data.questions.folder import (
     CLIPS,
     DROPPED,
     RECORD,
+    clip_rows,
     keep_clip,
     read_clips,
     read_questions,
@@ -91,6 +92,7 @@ def import_questions(source: Path | str, folder: Path | str) -> int:
     with whole_folder(Path(folder)) as part:
         rows = [keep_clip(part, _clip(row, f"{source}, clip {k}")) for k, row in enumerate(shown)]
         write_jsonl(part / CLIPS, rows)
+        clip_rows(part)  # what a stranger's dataset says of its clips
         write_jsonl(part / DROPPED, [])
         try:
             write_jsonl(

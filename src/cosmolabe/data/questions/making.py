@@ -206,8 +206,9 @@ def _collect(folder: Path, jobs: Sequence[tuple[Path, Recipe, str, int]]) -> Non
     if not kept:
         for job in jobs:  # so that the same command looks again once something was mended
             _part(folder, job[2]).unlink()
-        reasons = sorted({row["why"] for row in dropped})
-        raise ValueError(f"no clip could be taken: {'; '.join(reasons)[:400]}")
+        reasons = list(dict.fromkeys(row["why"] for row in dropped))
+        more = f" and {len(reasons) - 3} more reasons" if len(reasons) > 3 else ""
+        raise ValueError(f"no clip could be taken: {'; '.join(reasons[:3])[:400]}{more}")
     for leftover in folder.rglob("*.part"):
         leftover.unlink(missing_ok=True)
     write_jsonl(folder / CLIPS, kept)
