@@ -1,10 +1,13 @@
 """A model behind an address, here a small server of our own on this machine."""
 
 import base64
+import contextlib
 import io
 import json
 import math
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -143,6 +146,13 @@ def test_what_may_pass_is_tried_again_later_each_time(server):
         (200, {"error": {"message": "busy"}}, "busy", 1),
         (200, {"choices": []}, "not a chat completion", 1),
         (302, b"", "HTTP 302", 1),
+        (200, b"null", "answer of nothing", 1),
+        (200, b"[" * 100_000, "not JSON", 4),
+        (200, [], "not a chat completion", 1),
+        (200, "choices", "chat completion", 1),
+        (200, {"choices": [{"message": {"content": [1]}}]}, "no text", 1),
+        (200, completion("a", [[("a", 5.0)]]), "no log p", 1),
+        (200, completion("a", [[("a", float("nan"))]]), "nan is no log p", 1),
     ],
 )
 def test_what_failed_is_a_status_with_a_reason_and_stops_nothing(server, status, said, why, tries):
@@ -153,6 +163,45 @@ def test_what_failed_is_a_status_with_a_reason_and_stops_nothing(server, status,
     assert why in reply.why
     assert len(server.asked) == tries
     assert vlm.generate(vlm.see([FRAMES]), ["?"]) == [""]
+
+
+def test_a_wait_that_is_no_number_is_no_wait(server):
+    server.say = [(503, {}, ("Retry-After", "\u00b2")), (200, completion("left"))]
+    vlm, waits = vlm_at(server)
+    assert vlm.generate(vlm.see([FRAMES]), ["?"]) == ["left"]
+    assert waits == [1.0]
+
+
+def test_what_is_no_completion_is_asked_for_again(server, tmp_path):
+    server.say = [(200, {"error": "busy"}), (200, completion("left"))]
+    vlm, _ = vlm_at(server, folder=tmp_path)
+    seen = vlm.see([FRAMES])
+    assert vlm.generate(seen, ["?"]) == [""]
+    assert vlm.generate(seen, ["?"]) == ["left"]
+    (kept,) = tmp_path.glob("*.json")
+    kept.write_text("{torn")
+    assert vlm.generate(seen, ["?"]) == ["left"]
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 500 No\r\n\r\n"])
+def test_a_server_that_sends_a_byte_now_and_then_is_cut_off(head):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip():
+            line, _ = listening.accept()
+            with contextlib.suppress(OSError), line:
+                line.sendall(head)
+                while True:
+                    line.sendall(b"1")
+                    time.sleep(0.1)
+
+        threading.Thread(target=drip, daemon=True).start()
+        port = listening.getsockname()[1]
+        asker = Asker(f"http://127.0.0.1:{port}/v1", tries=1, timeout=0.5)
+        before = time.monotonic()
+        got = asker.ask({"model": "m"})
+        assert (got.body, got.why) == (None, "no whole answer within 0.5 s")
+        assert time.monotonic() - before < 20
 
 
 def test_a_failure_is_not_kept_as_an_answer(server, tmp_path):

@@ -5,15 +5,18 @@ what failed for good is a status, never an exception. Redirects are not followed
 the key to another host.
 """
 
+import contextlib
 import hashlib
 import json
 import os
+import socket
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +30,8 @@ LARGEST = 16 << 20
 LONGEST_WAIT = 60.0
 """Seconds between two tries."""
 SCHEMA = 1
+SILENT = (OSError, ValueError, HTTPException)
+"""No host, no route, timed out, cut off, not HTTP."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Asker:
     wait: float = 1.0
     """Seconds before the second try; twice as long before each that follows."""
     timeout: float = 120.0
-    """Seconds for one try."""
+    """Seconds for one try, from the connection to the answer's last byte."""
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
@@ -74,8 +79,8 @@ class Asker:
         if self.replay:
             return Got(why=f"no answer {name[:12]} is kept in {self.folder}")
         got = self._try(json.dumps(question).encode())
-        if got.body is not None:
-            self._write(name, got.body)
+        if isinstance(got.body, dict) and got.body.get("choices"):
+            self._write(name, got.body)  # what else came back is no answer, and asked for again
         return got
 
     def _try(self, body: bytes) -> Got:
@@ -96,35 +101,40 @@ class Asker:
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         request = urllib.request.Request(self.url, body, headers)
+        with _Watch(self.timeout) as watch:
+            got, again = self._exchanged(request, watch)
+        if watch.late:
+            return Got(why=f"no whole answer within {self.timeout:g} s"), 0.0
+        return got, again
+
+    def _exchanged(
+        self, request: urllib.request.Request, watch: "_Watch"
+    ) -> tuple[Got, float | None]:
         try:
-            with _opener().open(request, timeout=self.timeout) as answer:
+            with _opener(watch).open(request, timeout=self.timeout) as answer:
                 said = answer.read(LARGEST + 1)
         except urllib.error.HTTPError as error:
-            with error:
-                told = error.read(300).decode(errors="replace").strip()
-            why = f"HTTP {error.code} {told}".strip()
-            wait = error.headers.get("Retry-After", "")
-            seconds = float(wait) if wait.isdigit() else 0.0
-            return Got(why=why), seconds if error.code in AGAIN else None
-        except (
-            OSError,
-            ValueError,
-            HTTPException,
-        ) as error:  # no host, no route, timed out, not HTTP
+            return _refused(error)
+        except SILENT as error:
             reason = getattr(error, "reason", error)
             return Got(why=f"no answer: {reason}"), 0.0
         if len(said) > LARGEST:
             return Got(why=f"an answer of more than {LARGEST} bytes"), None
         try:
             return Got(json.loads(said)), None
-        except ValueError:
+        except (ValueError, RecursionError):
             return Got(why=f"not JSON: {said[:100].decode(errors='replace')!r}"), 0.0
 
     def _read(self, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
+        """The answer kept; None where none is, or where its file was cut short or changed."""
         if self.folder is None or not (self.folder / f"{name}.json").is_file():
             return None
-        found = read_json(self.folder / f"{name}.json")
-        return found.get("answer") if isinstance(found, dict) else None
+        try:
+            found = read_json(self.folder / f"{name}.json")
+        except ValueError:
+            return None
+        ours = isinstance(found, dict) and found.get("schema") == SCHEMA
+        return found.get("answer") if ours else None
 
     def _write(self, name: str, body: Any) -> None:  # noqa: ANN401 - a tree of plain values
         if self.folder is None:
@@ -141,11 +151,83 @@ def question_hash(url: str, question: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _refused(error: urllib.error.HTTPError) -> tuple[Got, float | None]:
+    """What a status other than success says, and whether it may pass."""
+    with error:
+        try:
+            told = error.read(300).decode(errors="replace").strip()
+        except SILENT:
+            told = ""
+    wait = error.headers.get("Retry-After", "")
+    seconds = float(wait) if wait.isascii() and wait.isdigit() else 0.0
+    why = f"HTTP {error.code} {told}".strip()
+    return Got(why=why), seconds if error.code in AGAIN else None
+
+
+class _Watch:
+    """Cuts an exchange off where all of it takes longer than it may.
+
+    A socket's own timeout begins anew with each byte: a server that sends one now and then would
+    hold a run for ever.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.late = False
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> "_Watch":
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def watched(self, kind: type[HTTPConnection]) -> Callable[..., HTTPConnection]:
+        """Makes connections of a kind whose socket can be cut off."""
+
+        class Watched(kind):
+            def connect(own) -> None:
+                super().connect()
+                self._socket = own.sock
+                if self.late:
+                    self._cut()
+
+        return Watched
+
+    def _cut(self) -> None:
+        self.late = True
+        if self._socket is not None:
+            with contextlib.suppress(OSError):  # it was closed in time after all
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+
+class _Http(urllib.request.HTTPHandler):
+    def __init__(self, watch: _Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+    def http_open(self, req: urllib.request.Request) -> Any:  # noqa: ANN401
+        """As the parent, watched."""
+        return self.do_open(self.watch.watched(HTTPConnection), req)  # ty: ignore
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def __init__(self, watch: _Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+    def https_open(self, req: urllib.request.Request) -> Any:  # noqa: ANN401
+        """As the parent, watched."""
+        return self.do_open(self.watch.watched(HTTPSConnection), req)  # ty: ignore
+
+
 class _Stay(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any, **__: Any) -> None:  # noqa: ANN401
         """Nowhere else."""
         return
 
 
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_Stay())
+def _opener(watch: _Watch) -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_Stay(), _Http(watch), _Https(watch))

@@ -27,6 +27,7 @@ from cosmolabe.nets.vlm_http import Asker, Got
 VERSION = 1
 KEYS = ("COSMOLABE_API_KEY", "OPENAI_API_KEY")
 """Environment variables that may hold the key, the first found; it is never written down."""
+ROUNDING = 1e-3  # by which a log p may lie above 0
 TOP = 20
 """Alternatives asked for a token, the most that OpenAI's interface allows."""
 
@@ -180,10 +181,10 @@ def _png(frame: np.ndarray) -> str:
 
 def _reply(got: Got) -> Reply:
     if got.body is None:
-        return Reply("", "error", got.why)
+        return Reply("", "error", got.why or "an answer of nothing")
     try:
         return _read_reply(got.body, got.kept)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         return Reply("", "error", f"not a chat completion ({type(error).__name__}: {error})")
 
 
@@ -203,9 +204,17 @@ def _read_reply(body: Mapping[str, Any], kept: bool) -> Reply:
     return Reply(text, status, why, *who, kept, tuple(_step(step) for step in steps))
 
 
+def _log_p(value: Any) -> float:  # noqa: ANN401 - whatever the server says
+    """0 or less; a hair above is rounding."""
+    found = float(value)
+    if math.isnan(found) or found > ROUNDING:
+        raise ValueError(f"{found} is no log p")
+    return min(found, 0.0)
+
+
 def _step(step: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    said = (str(step["token"]), float(step["logprob"]))
-    others = ((str(o["token"]), float(o["logprob"])) for o in step.get("top_logprobs") or ())
+    said = (str(step["token"]), _log_p(step["logprob"]))
+    others = ((str(o["token"]), _log_p(o["logprob"])) for o in step.get("top_logprobs") or ())
     return (said, *(other for other in others if other[0] != said[0]))
 
 

@@ -139,6 +139,13 @@ def test_an_option_order_of_its_own_is_read_by_that_order(tmp_path):
     assert cell.rules["vote"] == 1
 
 
+def test_a_reply_to_other_options_than_the_questions_is_refused_by_name(tmp_path):
+    forged = ("right", "up", "fly")
+    run_of(tmp_path, [("m2", Reply("", "", reply="B", options=forged))])
+    with pytest.raises(ValueError, match="other options than question m2"):
+        rescore(tmp_path)
+
+
 def test_scored_labels_need_no_reading_and_give_a_probability():
     scores = {"left": math.log(0.6), "right": math.log(0.15), "up": math.log(0.05)}
     got = answer_of(choice(0), [Reply("k", "m0", scores=scores)])

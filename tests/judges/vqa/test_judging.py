@@ -148,6 +148,30 @@ def test_a_clip_in_which_the_truth_stands_still_counts_for_nobody():
     assert told["obedience"].n == 0
 
 
+class Away(Bright):
+    """A served model that cannot be reached for dark clips, and never comes near every label."""
+
+    def likelihood(self, seen, prompts, labels):
+        found = super().likelihood(seen, prompts, labels)
+        for row, one in zip(found, seen, strict=True):
+            row[row < 0] = np.nan
+            row[:] = row if one[0] > 100 else np.nan
+        return found
+
+
+def test_a_call_that_failed_is_nobodys_disobedience():
+    vqa = Vqa.of(Away())
+    rows = vqa.judge([film(160), film(20, id="two")])
+    assert [row["status"] for row in rows] == ["scored", "skipped"]
+    assert rows[1]["why"] == "the model could not be asked: a call failed"
+    told = {r.metric: r for r in readings_of(rows, vqa.protocol, vqa.measured)}
+    assert (told["obedience"].value, told["obedience"].skipped) == (1.0, told["obedience"].n)
+    lost = vqa.judge([film(20)])
+    obedience = readings_of(lost, vqa.protocol, vqa.measured)[0]
+    assert np.isnan(obedience.value)
+    assert "could not be asked" in obedience.why
+
+
 def test_an_unseen_effect_is_skipped_and_not_asked_about():
     spans = (Span(0, WORDS[1], "its effect cannot be seen"),)
     rows, told = judged(film(180, spans=spans))

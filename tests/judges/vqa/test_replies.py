@@ -149,6 +149,9 @@ def test_a_key_changes_with_model_prompt_sampler_and_pixels_and_with_nothing_els
         {"key": "k", "question": 3, "reply": "yes"},
         {"key": "k", "question": "q", "reply": 3},
         {"key": "k", "question": "q", "scores": {"yes": "high"}},
+        {"key": "k", "question": "q", "scores": {"yes": 10**400}},
+        {"key": "k", "question": "q", "reply": "yes", "options": "ab"},
+        {"key": "k", "question": "q", "reply": "yes", "options": [1]},
         {"key": "k", "question": "q", "reply": "yes", "status": "perhaps"},
         {"key": "k", "question": "q", "reply": None},
         {"key": "k", "question": "q", "reply": "yes", "about": 3},
@@ -158,6 +161,12 @@ def test_a_line_that_is_no_reply_is_counted_and_passed_over(row, tmp_path):
     (tmp_path / FILE).write_text(json.dumps(row) + "\n")
     found = Replies(tmp_path)
     assert (len(found), found.torn) == (0, [1])
+
+
+def test_replies_are_read_from_a_plain_file_alone(tmp_path):
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(ValueError, match="not a plain file"):
+        Replies(tmp_path)
 
 
 def test_an_answer_of_nothing_is_refused():

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
-from cosmolabe.core.answers import Parsed, parse
+from cosmolabe.core.answers import Parsed, not_answered, parse
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.core.vlm import Vlm
 from cosmolabe.data.questions.wording import with_options
@@ -134,21 +135,53 @@ def _once(
 def _told(
     vlm: Vlm, seen: Sequence[Any], questions: Sequence[Question], protocol: VqaProtocol
 ) -> list[tuple[Parsed, str | None, dict[str, float]]]:
-    prompts = [one.text for one in questions]
     if protocol.mode == "generate":
-        replies = vlm.generate(seen, prompts)
-        return [(parse(said, one), said, {}) for said, one in zip(replies, questions, strict=True)]
+        return [(parsed, said, {}) for parsed, said in written(vlm, seen, questions)]
+    prompts = [one.text for one in questions]
     logs = vlm.likelihood(seen, prompts, [labels_of(one) for one in questions])
     return [_likeliest(one, row) for one, row in zip(questions, logs, strict=True)]
 
 
+def written(
+    vlm: Vlm, seen: Sequence[Any], questions: Sequence[Question]
+) -> list[tuple[Parsed, str | None]]:
+    """What is read in each text that a model writes, and the text; None where no answer came.
+
+    A model behind an address also says which calls failed, and what was declined.
+    """
+    prompts = [one.text for one in questions]
+    told = getattr(vlm, "replies", None)
+    if told is None:
+        replies = vlm.generate(seen, prompts)
+        return [(parse(said, one), said) for said, one in zip(replies, questions, strict=True)]
+    return [
+        (not_answered("error"), None)
+        if reply.status == "error"
+        else (Parsed("refused", None, "refusal"), reply.text)
+        if reply.status == "refused"
+        else (parse(reply.text, one), reply.text)
+        for reply, one in zip(told(seen, prompts), questions, strict=True)
+    ]
+
+
+def shares_of(logs: Float[np.ndarray, " label"]) -> Float[np.ndarray, " label"] | None:
+    """Probability of each label among those scored; None where none has a log p.
+
+    A label without one (NaN: a served model never came near it) has probability 0.
+    """
+    known = np.where(np.isnan(logs), -np.inf, logs)
+    if not np.isfinite(known).any():
+        return None
+    weights = np.exp(known - known.max())
+    return weights / weights.sum()
+
+
 def _likeliest(question: Question, logs: np.ndarray) -> tuple[Parsed, str | None, dict[str, float]]:
-    labels = labels_of(question)
-    if not np.isfinite(logs).any():
-        return Parsed("error", None, "not_asked"), None, {}
-    weights = np.exp(logs - logs.max())
-    shares = dict(zip(labels, (weights / weights.sum()).tolist(), strict=True))
-    return Parsed("ok", labels[int(logs.argmax())], "likelihood"), None, shares
+    labels, shares = labels_of(question), shares_of(logs)
+    if shares is None:
+        return not_answered("error"), None, {}
+    told = dict(zip(labels, shares.tolist(), strict=True))
+    return Parsed("ok", labels[int(np.nanargmax(logs))], "likelihood"), None, told
 
 
 def _voted(

@@ -16,13 +16,13 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from cosmolabe.core.answers import canonical, parse
+from cosmolabe.core.answers import Parsed, canonical
 from cosmolabe.core.proportion import effective_number, wilson
 from cosmolabe.core.question import YES, AskedClip, Question
 from cosmolabe.core.vlm import Vlm
 from cosmolabe.data.clip_folder import by_name
 from cosmolabe.data.frame_choice import FrameChoice, frame_choice
-from cosmolabe.judges.vqa.asking import labels_of, rotated
+from cosmolabe.judges.vqa.asking import labels_of, rotated, shares_of, written
 from cosmolabe.judges.vqa.protocol import VqaProtocol
 from cosmolabe.judges.vqa.views import CONTROLS, view
 from cosmolabe.metrics.expected_calibration_error import expected_calibration_error
@@ -170,14 +170,13 @@ def _answer(
         part = put[start : start + batch]
         sights = [seen[one.shown, one.question.clip] for _, one in part]
         asked = [one.question for _, one in part]
-        prompts = [one.text for one in asked]
         if mode == "generate":
-            replies = vlm.generate(sights, prompts)
             made = [
-                _written(one, str(choice), reply)
-                for (_, one), reply in zip(part, replies, strict=True)
+                _written(one, str(choice), *told_of)
+                for (_, one), told_of in zip(part, written(vlm, sights, asked), strict=True)
             ]
         else:
+            prompts = [one.text for one in asked]
             logs = vlm.likelihood(sights, prompts, [labels_of(one) for one in asked])
             made = [
                 _likeliest(vlm, one, str(choice), row)
@@ -199,8 +198,7 @@ def _row(put: _Put, frames: str, mode: str, said: str | None, **more: Any) -> Ro
     )  # fmt: skip
 
 
-def _written(put: _Put, frames: str, reply: str) -> Row:
-    found = parse(reply, put.question)
+def _written(put: _Put, frames: str, found: Parsed, reply: str | None) -> Row:
     return _row(
         put, frames, "generate", found.label, probability=math.nan, truth=math.nan,
         status=found.status, reply=reply,
@@ -209,13 +207,12 @@ def _written(put: _Put, frames: str, reply: str) -> Row:
 
 def _likeliest(vlm: Vlm, put: _Put, frames: str, logs: Float[np.ndarray, " label"]) -> Row:
     labels = labels_of(put.question)
-    if not np.isfinite(logs).any():
+    shares = shares_of(logs)
+    if shares is None:
         return _row(
             put, frames, "likelihood", None, probability=math.nan, truth=math.nan, status="error"
         )
-    weights = np.exp(logs - logs.max())
-    shares = weights / weights.sum()
-    best = int(logs.argmax())
+    best = int(np.nanargmax(logs))
     normalised = _normalised(vlm, labels, logs)
     return _row(
         put, frames, "likelihood", labels[best],

@@ -19,6 +19,7 @@ from cosmolabe.judges.vqa.views import CONTROLS, Control, motion
 
 FILMS_AT_ONCE = 8
 ASKED, FROZEN, SKIPPED = "asked", "frozen", "skipped"
+NO_ANSWER = "the model could not be asked: a call failed"
 Tell = Callable[[int, int], None]
 
 
@@ -158,11 +159,12 @@ class Vqa:
     def _piece(
         self, piece: Piece, moved: float, told: "Mapping[str, Mapping[str, list[Said]]]"
     ) -> dict[str, Any]:
-        said = told[""].get(piece.id, [])
-        same = [one.label == "yes" for one in told["identity"].get(piece.id, [])]
+        replies = told[""].get(piece.id, [])
+        said = replies if all(map(_came, replies)) else []
+        same = [one.label == "yes" for one in told["identity"].get(piece.id, []) if _came(one)]
         formats = self.protocol.formats
-        status = SKIPPED if piece.why else ASKED if said else FROZEN
-        why = piece.why
+        why = piece.why or ("" if len(said) == len(replies) else NO_ANSWER)
+        status = SKIPPED if why else ASKED if said else FROZEN
         if status == FROZEN:
             why = f"hardly moves: {moved:.4f} a second, below {self.protocol.motion_floor}"
         return {
@@ -171,19 +173,22 @@ class Vqa:
             "hits": [one.label == one.question.answer for one in said]
             or ([False] * len(formats) if status == FROZEN else []),
             "answers": {one.question.format: one.label or one.answered.parsed.status
-                        for one in said},
+                        for one in replies},
             "shares": {one.question.format: one.share(one.question.answer) for one in said},
             "share": _mean(one.share(one.question.answer) for one in said)
             if said else (0.0 if status == FROZEN else float("nan")),
             "same": float(np.mean(same)) if same else float("nan"),
             "controls": {
-                name: [one.label == one.question.answer for one in mine[piece.id]]
+                name: hits
                 for name, mine in told.items()
-                if name not in ("", "identity", "rotated") and piece.id in mine
+                if name not in ("", "identity", "rotated")
+                and (hits := [one.label == one.question.answer
+                              for one in mine.get(piece.id, []) if _came(one)])
             },
             "rotated": [
                 one.label == next(s.label for s in said if s.question.id == one.question.id)
-                for one in told.get("rotated", {}).get(piece.id, [])
+                for one in (told.get("rotated", {}).get(piece.id, []) if said else [])
+                if _came(one)
             ],
         }  # fmt: skip
 
@@ -211,6 +216,11 @@ def _excused(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             if (row["game"], row["id"], piece["first"]) in still:
                 piece |= {"status": SKIPPED, "why": "the true clip hardly moves", "hits": []}
     return rows
+
+
+def _came(said: Said) -> bool:
+    """Whether an answer came at all: a call that failed says nothing of what was shown."""
+    return said.answered.parsed.status != "error"
 
 
 def _by_clip(said: Sequence[Said]) -> dict[str, list[Said]]:

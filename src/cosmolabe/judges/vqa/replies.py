@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -17,6 +18,7 @@ from cosmolabe.core.record import ESCAPED, plain
 FILE = "replies.jsonl"
 Asked = Literal["ok", "error", "missing_video"]
 ASKED: tuple[Asked, ...] = ("ok", "error", "missing_video")
+MOST_NUMBER = 1 << 1000  # of a whole number: a float can still hold it
 TEXTS = ("key", "question", "clip", "model", "variation", "why")
 
 
@@ -34,7 +36,8 @@ class Reply:
     reply: str | None = None
     """As it came, never cleaned; None where nothing came, or labels were scored instead."""
     scores: Mapping[str, float] | None = None
-    """Log-probability of each label, where labels were scored instead of text written."""
+    """Log-probability of each label, where labels were scored instead of text written; NaN (null
+    on disk) of a label for which a served model gave none."""
     options: tuple[str, ...] = ()
     """In the order shown, where that is not the question's own."""
     variation: str = ""
@@ -82,6 +85,8 @@ class Replies:
         """Those of them whose answers differ: the model is less repeatable than its key says."""
         self._by_key: dict[str, Reply] = {}
         self._counted: dict[tuple[str, str, str], Reply] = {}
+        if self.path.exists() and not self.path.is_file():
+            raise ValueError(f"{self.path} is not a plain file; put the file itself there")
         if self.path.exists():
             for number, line in enumerate(self.path.read_bytes().split(b"\n"), 1):
                 if line.strip():
@@ -168,7 +173,12 @@ def _reply_of(line: bytes) -> Reply | None:
             return None
         if not isinstance(told.get("reply"), (str, type(None))) or not _scored(told.get("scores")):
             return None
-        told["options"] = tuple(map(str, told.get("options", ())))
+        options = told.get("options", [])
+        if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+            return None
+        told["options"] = tuple(options)
+        if told.get("scores") is not None:
+            told["scores"] = {k: math.nan if p is None else p for k, p in told["scores"].items()}
         return Reply(**told)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
@@ -177,6 +187,13 @@ def _reply_of(line: bytes) -> Reply | None:
 def _scored(scores: Any) -> bool:  # noqa: ANN401 - anything JSON can hold
     if scores is None:
         return True
-    return isinstance(scores, dict) and all(
-        isinstance(p, (int, float)) and not isinstance(p, bool) for p in scores.values()
-    )
+    return isinstance(scores, dict) and all(map(_is_number, scores.values()))
+
+
+def _is_number(value: Any) -> bool:  # noqa: ANN401 - anything JSON can hold
+    """A number that a float can hold, or null for one that was not had."""
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return isinstance(value, float) or abs(value) < MOST_NUMBER

@@ -105,6 +105,11 @@ def read_reply(question: Question, reply: Reply) -> tuple[Parsed, float]:
     if reply.scores is not None:
         return _likeliest(question, reply.scores)
     if reply.options:
+        if sorted(reply.options) != sorted(question.options):
+            raise ValueError(
+                f"reply {reply.key} was given other options than question {question.id} has: "
+                f"{list(reply.options)[:20]}"
+            )
         space = AnswerSpace(question.format, question.labels, reply.options, question.text)
         return parse(reply.reply or "", space), math.nan
     return parse(reply.reply or "", question), math.nan
@@ -112,8 +117,9 @@ def read_reply(question: Question, reply: Reply) -> tuple[Parsed, float]:
 
 def _likeliest(question: Question, scores: Mapping[str, float]) -> tuple[Parsed, float]:
     """The label of highest log-probability; a label's probability is among the labels scored."""
-    mine = {label: scores[label] for label in question.labels if label in scores}
-    if not mine or not all(math.isfinite(p) for p in mine.values()):
+    told = ((label, scores.get(label, math.nan)) for label in question.labels)
+    mine = {label: p for label, p in told if math.isfinite(p)}
+    if not mine:
         return Parsed("error", None, "likelihood"), math.nan
     best = max(mine, key=lambda label: mine[label])
     total = sum(math.exp(p - mine[best]) for p in mine.values())
