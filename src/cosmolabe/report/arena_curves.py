@@ -57,10 +57,14 @@ def draw(lines: Sequence[Line], unit: str) -> str:
         for spent, score in rest:
             path += f"H{x(spent):.1f}V{y(score):.1f}"
         path += f"H{x(line.end):.1f}"
+        dots = "".join(
+            f'<circle cx="{x(s):.1f}" cy="{y(v):.1f}" r="2.4" fill="{line.colour}"/>'
+            for s, v in line.steps
+        )
         dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
         parts.append(
             f'<path d="{path}" fill="none" stroke="{line.colour}" stroke-width="1.8"{dash}>'
-            f"<title>{escape(line.name)}</title></path>"
+            f"<title>{escape(line.name)}</title></path>{dots}"
         )
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="best score on val against '
