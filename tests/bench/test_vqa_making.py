@@ -19,7 +19,8 @@ SMALL = TinyRecipe(
     image=32, patch=8, fold=2, frames=2, vision=PART, language=PART, sight=SIGHT,
     sharpen=replace(SIGHT, leg="sharp"), project=replace(SIGHT, leg="projected"), words=WORDS,
     again=replace(WORDS, drills={"moves": 1.0}),
-    third=replace(WORDS, drills=dict.fromkeys(DRILLS, 0.25)),
+    third=replace(WORDS, drills={"action": 0.5, "who": 0.5}),
+    fourth=replace(WORDS, drills=dict.fromkeys(DRILLS, 1.0)),
 )  # fmt: skip
 FEW = Sizes(clips=4, unseen=2, side=32)
 
@@ -34,11 +35,11 @@ def made(tmp_path_factory):
 
 def test_every_stage_changes_the_model_and_the_last_one_ships(made):
     work, found, said = made
-    folders = ("tower", "sharp", "projected", "spoken", "moving", "tiny", "package")
+    folders = ("tower", "sharp", "projected", "spoken", "moving", "telling", "tiny", "package")
     keys = [load_tiny(work / folder).key for folder in folders]
     assert len(set(keys)) == len(keys) - 1
     assert keys[-1] == keys[-2] == found["vlm_key"]
-    assert [line.split()[0] for line in said] == ["sight"] * 3 + ["words"] * 3 + ["asked"] * 2
+    assert [line.split()[0] for line in said] == ["sight"] * 3 + ["words"] * 4 + ["asked"] * 2
 
 
 def test_a_tower_learns_in_its_own_legs_alone(made):

@@ -1,8 +1,8 @@
 """Makes the bundled vision-language model: eye, projector, words, certificate; offline, resumable.
 
 Each stage leaves its files in the working folder and is not done again: WORK/sight, WORK/sharpen,
-WORK/project, WORK/words, WORK/again and WORK/third hold the states of trainings, WORK/tower to
-WORK/tiny the models after them.
+WORK/project, WORK/words, WORK/again, WORK/third and WORK/fourth hold the states of trainings,
+WORK/tower to WORK/tiny the models after them.
 `WORK/package` is laid out as the package holds it.
 """
 
@@ -34,7 +34,8 @@ STAGES = (
     ("project", "projected"),
     ("words", "spoken"),
     ("again", "moving"),
-    ("third", "tiny"),
+    ("third", "telling"),
+    ("fourth", "tiny"),
 )
 """What each stage is called, and the folder of the model after it."""
 Tell = Callable[[str], None]

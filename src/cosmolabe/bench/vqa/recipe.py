@@ -105,6 +105,23 @@ class TinyRecipe:
         )
     )
     """A third: actions and characters by number, for yes and no."""
+    fourth: WordsRecipe = field(
+        default_factory=lambda: WordsRecipe(
+            steps=900,
+            rate=1e-3,
+            drills={
+                "path": 0.05,
+                "moves": 0.15,
+                "action": 0.3,
+                "who": 0.1,
+                "is_action": 0.2,
+                "is_who": 0.2,
+            },
+            shares={"drill": 0.3, "action_recognition": 0.45, "character_recognition": 0.25},
+            formats={"binary": 0.5, "multiple_choice": 0.15, "open_ended": 0.35},
+        )
+    )
+    """A fourth: by then yes and no have begun to be learnt, in the last 400 steps of the third."""
     seed: int = 42
     schema: int = SCHEMA
 
