@@ -1,5 +1,6 @@
 """A grid of sessions over a Ray cluster comes to what one process comes to (extra `ray`)."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    known = {"env_vars": {"PYTHONPATH": str(TESTS)}}  # workers need the hook's module
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    known = {"env_vars": {"PYTHONPATH": path}}  # workers need the hook's module
     ray.init(
         address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=known
     )
