@@ -1,8 +1,11 @@
 """The tiny model against the class it is made of, its words, and its folder."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from cosmolabe.nets.vlm_tokens import SPECIAL, WordTokens, words_of
 from cosmolabe.vlms.tiny import FEW_WORDS, build_tiny, folded, load_tiny
@@ -85,6 +88,96 @@ def test_a_saved_model_is_the_same_model(vlm, tmp_path):
     before = vlm.likelihood(seen, [QUESTION] * 2, [LABELS] * 2)
     after = again.likelihood(seen, [QUESTION] * 2, [LABELS] * 2)
     np.testing.assert_array_equal(before, after)
+
+
+def changed(folder, file, **told):
+    path = folder / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
+
+
+VISION = SMALL["vision"]
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"image": 10**9}, "image is a whole number, 8 to 1024"),
+        ({"image": "32"}, "got '32'"),
+        ({"image": True}, "got True"),
+        ({"marks": -1}, "marks is a whole number"),
+        ({"vision": {**VISION, "hidden": 10**7}}, "hidden is a whole number"),
+        ({"vision": {**VISION, "layers": 10**9}}, "layers is a whole number"),
+        ({"vision": {**VISION, "heads": 0}}, "heads is a whole number"),
+        ({"vision": {**VISION, "heads": 3}}, "even number for each"),
+        ({"vision": [16]}, "vision: expected"),
+        ({"vision": {**VISION, "hidden": 4096, "layers": 64}}, "weights of another net"),
+        ({"extra": 1}, "expected"),
+        ({"schema": 2}, "schema 1"),
+        ({"patch": 64}, "no larger than the image"),
+        ({"patch": 5}, "multiple of its folded patches"),
+    ],
+)
+def test_sizes_that_the_weights_do_not_have_are_refused_unbuilt(vlm, tmp_path, told, why):
+    vlm.save(tmp_path)
+    changed(tmp_path, "tiny.json", **told)
+    with pytest.raises(ValueError, match=why):
+        load_tiny(tmp_path)
+
+
+@pytest.mark.parametrize("odd", ["nan", "whole", "shape"])
+def test_weights_that_are_no_numbers_are_refused_by_name(vlm, tmp_path, odd):
+    vlm.save(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    name = next(iter(tensors))
+    changes = {
+        "nan": lambda t: t * float("nan"),
+        "whole": lambda t: t.to(torch.int8),
+        "shape": lambda t: t[:1],
+    }
+    tensors[name] = changes[odd](tensors[name]).contiguous()
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"finite number|another net"):
+        load_tiny(tmp_path)
+
+
+def with_words(change):
+    def made(told):
+        change(told["model"]["vocab"])
+        return told
+
+    return made
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: [],
+        lambda told: {"model": {"vocab": []}},
+        lambda told: {**told, "pre_tokenizer": {"type": "Whitespace"}},
+        lambda told: {**told, "normalizer": None},
+        with_words(lambda vocab: vocab.pop("<image>")),
+        with_words(lambda vocab: vocab.update(zebra=10**9)),
+        with_words(lambda vocab: vocab.update(zebra=0)),
+        with_words(lambda vocab: vocab.update(zebra="1")),
+        with_words(lambda vocab: vocab.update({"two words": len(vocab)})),
+        with_words(lambda vocab: vocab.update({"UP": len(vocab)})),
+    ],
+    ids=map(str, range(10)),
+)
+def test_words_that_are_no_list_of_words_are_refused(vlm, tmp_path, change):
+    vlm.save(tmp_path)
+    path = tmp_path / "words.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    with pytest.raises(ValueError, match="words"):
+        load_tiny(tmp_path)
+
+
+def test_a_huge_file_of_words_is_not_read(vlm, tmp_path):
+    vlm.save(tmp_path)
+    with (tmp_path / "words.json").open("r+b") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(ValueError, match="are the most"):
+        load_tiny(tmp_path)
 
 
 def test_the_default_model_is_small_and_looks_at_36_patches():

@@ -1,10 +1,12 @@
 """Words and their numbers: a tokenizer made of a list of words, and anyone's of `transformers`."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.core.record import read_json
 from cosmolabe.nets.pretrained import require
 
 PAD, EOS, BOS, UNKNOWN, IMAGE = "<pad>", "<eos>", "<bos>", "<unk>", "<image>"
@@ -13,6 +15,9 @@ ALWAYS = ("\n", "answer", "en")
 """What PaliGemma's prompt holds beside the question (universe.md §1.1)."""
 PIECE = r"\n|[?.,:;!()]|[^\s?.,:;!()]+"
 NOT_BEFORE = "?.,:;!)"
+MOST_BYTES = 1 << 24  # of a file of words; ours
+READ_BY = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+"""Of a tokenizer's file, what decides how a text is taken apart and put together."""
 
 
 def words_of(texts: Iterable[str]) -> list[str]:
@@ -49,8 +54,24 @@ class WordTokens:
 
     @classmethod
     def read(cls, path: Path) -> "WordTokens":
-        """From the JSON that `write` wrote."""
-        return cls(require("tokenizers", "vlm").Tokenizer.from_file(str(path)))
+        """From the JSON that `write` wrote; of the file no more than its words is taken.
+
+        Raises:
+            ValueError: It holds something else, or words that would be taken apart.
+        """
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"{path} has {path.stat().st_size} bytes; {MOST_BYTES} are the most")
+        content = read_json(path)
+        model = content.get("model") if isinstance(content, dict) else None
+        table = _in_order(model.get("vocab") if isinstance(model, dict) else None)
+        fixed = (*SPECIAL, *ALWAYS)
+        if table is None or tuple(table)[: len(fixed)] != fixed:
+            raise ValueError(f"{path}: not the words of a small model; save the model again")
+        made = cls.of(tuple(table)[len(fixed) :])
+        told = json.loads(made.told)
+        if len(made) != len(table) or any(content.get(p) != told[p] for p in READ_BY):
+            raise ValueError(f"{path}: its words are not read as ours are; save the model again")
+        return made
 
     def write(self, path: Path) -> None:
         """As JSON."""
@@ -85,6 +106,15 @@ class WordTokens:
             tight = not said or word in NOT_BEFORE or said[-1] in "(\n" or word == "\n"
             said += word if tight else f" {word}"
         return said
+
+
+def _in_order(table: Any) -> dict[str, int] | None:  # noqa: ANN401 - a stranger's JSON
+    """Words by their numbers, which count from 0 without a gap; None where they do not."""
+    if not isinstance(table, dict) or not all(type(n) is int for n in table.values()):
+        return None
+    if sorted(table.values()) != list(range(len(table))):
+        return None
+    return dict(sorted(table.items(), key=lambda one: one[1]))
 
 
 class HubTokens:

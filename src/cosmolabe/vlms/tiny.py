@@ -1,7 +1,7 @@
 """The small model: PaliGemma 2's own classes, a word a number, made to be trained on one core."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,12 @@ MARKS = "marks"
 BUNDLED = Path(__file__).parent / "weights" / "tiny"
 """The trained model of the package, with its recipe and its certificate."""
 SCHEMA = 1
+SIZES = {
+    "image": (8, 1024), "patch": (1, 256), "fold": (1, 16), "marks": (0, 4096),
+    "seed": (0, (1 << 63) - 1),
+}  # fmt: skip
+"""Least and most of what a folder may say of its model; ours, far above what is small."""
+PART_SIZES = {"hidden": (2, 4096), "mlp": (1, 16384), "layers": (1, 64), "heads": (1, 64)}
 
 
 class TinyVlm(PaliGemma):
@@ -119,18 +125,60 @@ def load_tiny(folder: str | Path) -> TinyVlm:
     for name in (CONFIG, WORDS, WEIGHTS):
         if not (folder / name).is_file():
             raise ValueError(f"no tiny model in {folder}: it lacks {name}")
-    made = read_json(folder / CONFIG)
-    if not isinstance(made, dict) or made.pop("schema", None) != SCHEMA:
-        raise ValueError(f"{folder / CONFIG}: not a tiny model of schema {SCHEMA}")
-    vlm = _made(WordTokens.read(folder / WORDS), **made)
-    tensors = read_tensors(folder / WEIGHTS)
+    made = _told_sizes(folder / CONFIG)
+    tokens, tensors = WordTokens.read(folder / WORDS), read_tensors(folder / WEIGHTS)
+    with torch.device("meta"):  # what the file claims costs nothing until its weights say the same
+        _check_weights(_made(tokens, **made), tensors, folder / WEIGHTS)
+    vlm = _made(tokens, **made)
     own = dict(vlm.module.named_parameters())
-    if set(own) != set(tensors) or any(own[n].shape != t.shape for n, t in tensors.items()):
-        raise ValueError(f"{folder / WEIGHTS}: weights of another net than {CONFIG} tells of")
     with torch.no_grad():
         for name, tensor in tensors.items():
             own[name].copy_(tensor)
     return vlm
+
+
+def _told_sizes(path: Path) -> dict[str, Any]:
+    """What `build_tiny` takes, out of a file that anyone may have written."""
+    told = read_json(path)
+    if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
+        raise ValueError(f"{path}: not a tiny model of schema {SCHEMA}")
+    told = {"fold": 1, "marks": 0, "seed": 0, **told}
+    _check_sizes(told, {**SIZES, "vision": None, "language": None}, path)
+    for part in ("vision", "language"):
+        mine = told[part]
+        _check_sizes(mine, PART_SIZES, f"{path}, {part}")
+        if mine["hidden"] % (2 * mine["heads"]):
+            raise ValueError(
+                f"{path}, {part}: hidden is an even number for each of its heads; got "
+                f"{mine['hidden']} and {mine['heads']}"
+            )
+    if told["patch"] > told["image"]:
+        raise ValueError(f"{path}: a patch is no larger than the image; got {told['patch']}")
+    return told
+
+
+def _check_sizes(
+    told: Any,  # noqa: ANN401 - any JSON
+    sizes: Mapping[str, tuple[int, int] | None],
+    where: str | Path,
+) -> None:
+    if not isinstance(told, dict) or set(told) != set(sizes):
+        raise ValueError(f"{where}: expected {sorted(sizes)}; got {str(told)[:80]}")
+    for name, limits in sizes.items():
+        value = told[name]
+        if limits is not None and not (type(value) is int and limits[0] <= value <= limits[1]):
+            raise ValueError(
+                f"{where}: {name} is a whole number, {limits[0]} to {limits[1]}; got {value!r:.60}"
+            )
+
+
+def _check_weights(vlm: TinyVlm, tensors: Mapping[str, Tensor], path: Path) -> None:
+    own = dict(vlm.module.named_parameters())
+    if set(own) != set(tensors) or any(own[n].shape != t.shape for n, t in tensors.items()):
+        raise ValueError(f"{path}: weights of another net than {CONFIG} tells of")
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point() or not torch.isfinite(tensor).all():
+            raise ValueError(f"{path}: '{name}' holds what is no finite number")
 
 
 def _made(
