@@ -85,8 +85,9 @@ def package(
     tell: Tell,
     games: Sequence[str] = (),
     sizes: Sizes | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The model with its record and certificate, as it ships."""
+    """The model with its record and certificate, as it ships; `notes` go into the record."""
     out = work / "package"
     vlm.save(out)
     weights = out / WEIGHTS
@@ -99,6 +100,7 @@ def package(
         "recipe_hash": recipe.hash,
         "held_out": held_out().fingerprint,
         "characters": list(characters()),
+        "notes": list(notes),
         "versions": versions(),
     })  # fmt: skip
     with torch.inference_mode():
