@@ -12,10 +12,14 @@ from cosmolabe.bench.vqa.vocabulary import vocabulary
 from cosmolabe.cli import main
 from cosmolabe.core import parts
 from cosmolabe.core.record import read_json, write_json
+from cosmolabe.data.rollout_folder import read_rollouts
 from cosmolabe.data.video.writing import write_video
+from cosmolabe.judges.vqa import Vqa, judge
+from cosmolabe.judges.vqa.finished import data_of
 from cosmolabe.vlms.tiny import build_tiny
 
 PONG = parts.load("games", "pong")
+UP = np.array(PONG.action_table, np.float32)[1]
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +122,7 @@ def test_finished_videos_with_actions_are_asked_about_and_their_true_video_is_th
     assert by_name["r0 mine"]["value"] == by_name["r0 true"]["value"]
     assert (by_name["r1 mine"]["status"], by_name["r1 mine"]["value"]) == ("abstained", 0.0)
     assert "no actions" in by_name["lone mine"]["why"]
+    assert list((out / "media" / "vqa").glob("*.npz"))  # the failures play in the report
     assert reading(told, "identity")["n"] > 0  # videos are pixels of the model's own
 
 
@@ -134,3 +139,66 @@ def test_a_video_that_cannot_be_read_costs_its_own_row(vlm, tmp_path, capsys):
     assert row["why"]
     assert reading(told, "obedience")["n"] == 0
     assert code == 1  # a script must notice that nothing could be asked about
+
+
+def rollout_of(folder, name="a", **changes):
+    """One painted rollout of pong, whose parts may be odd; gives its line."""
+    frames = np.random.default_rng(0).integers(0, 255, (90, 33, 47, 3), np.uint8)
+    told = {"frames": frames, "actions": np.tile(UP, (90, 1)), "fps": 60.0, "context": 8, **changes}
+    np.savez(folder / f"{name}-film.npz", frames=told["frames"], fps=60.0)
+    np.savez(folder / f"{name}.npz", actions=told["actions"])
+    return {
+        "id": name, "video": f"{name}-film.npz", "actions": f"{name}.npz", "game": "pong",
+        "model": "mine", "fps": told["fps"], "context": told["context"],
+    }  # fmt: skip
+
+
+def folder_of(folder, *lines):
+    (folder / "rollouts.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return read_rollouts(folder)
+
+
+ODD = {
+    "sound": ({}, "scored", ""),
+    "fast": ({"fps": 9999.0}, "skipped", "up to 1000"),
+    "none": ({"frames": np.zeros((0, 32, 32, 3), np.uint8)}, "skipped", "not empty"),
+    "short": ({"frames": np.zeros((5, 31, 17, 3), np.uint8)}, "skipped", "too short"),
+    "dot": ({"frames": np.zeros((90, 1, 1, 3), np.uint8)}, "abstained", "hardly moves"),
+    "given": ({"context": 10**9}, "skipped", "too short"),
+    "narrow": ({"actions": np.zeros((90, 3), np.float32)}, "failed", "7 columns; got 3"),
+    "bare": ({"actions": np.zeros((90, 0), np.float32)}, "failed", "7 columns; got 0"),
+    "idle": ({"actions": np.zeros((0, 7), np.float32)}, "skipped", "no action word"),
+    "huge": ({"actions": np.full((90, 7), 1e30, np.float32)}, "skipped", "no action word"),
+    "brief": ({"actions": np.tile(UP, (20, 1))}, "skipped", "no action word"),
+    "long": ({"actions": np.tile(UP, (999, 1))}, "scored", ""),
+}
+"""What is odd, and what becomes of the rollout."""
+
+
+def test_an_odd_rollout_costs_its_own_row_and_says_why(tmp_path):
+    vqa = Vqa.of(build_tiny(vocabulary(), image=32))
+    lines = [rollout_of(tmp_path, name, **changes) for name, (changes, _, _) in ODD.items()]
+    _, rows = judge(folder_of(tmp_path, *lines), vqa=vqa, controls=())
+    found = {row["id"]: (row["status"], row["why"]) for row in rows}
+    assert {name: status for name, (status, _) in found.items()} == {
+        name: status for name, (_, status, _) in ODD.items()
+    }
+    assert all(why in found[name][1] for name, (_, _, why) in ODD.items())
+
+
+def test_actions_that_are_no_numbers_are_refused_by_file(tmp_path):
+    line = rollout_of(tmp_path, actions=np.full((90, 7), np.nan, np.float32))
+    with pytest.raises(ValueError, match="no 32-bit number"):
+        folder_of(tmp_path, line)
+
+
+def test_two_models_told_the_same_can_be_compared_and_others_cannot(tmp_path):
+    one, two, three = (
+        data_of(folder_of(tmp_path, rollout_of(tmp_path, **changes)))
+        for changes in (
+            {},
+            {"frames": np.zeros((70, 16, 16, 3), np.uint8)},
+            {"actions": np.tile(-UP, (90, 1))},
+        )
+    )
+    assert one == two != three

@@ -54,16 +54,21 @@ def obeyed_of_rollouts(asked: Any, rollouts: list[Any]) -> tuple[Any, Any]:  # n
     """What vqa says of finished rollouts, of videos where they have any, else of states."""
     from dataclasses import replace
 
-    from cosmolabe.bench.vqa.imagined import Obeyed, judge_states
+    from cosmolabe.bench.vqa.imagined import judge_finished, judge_states
     from cosmolabe.data.video import Limits
-    from cosmolabe.judges.vqa import judge
 
     vqa = vqa_of(asked)
     if not any(item.video for item in rollouts):
         return vqa, judge_states(rollouts, vqa)
     limits = replace(Limits(), timeout=float(asked.timeout))
-    readings, rows = judge(rollouts, vqa.protocol.name, vqa, limits)
-    return vqa, Obeyed(readings, rows)
+    return vqa, judge_finished(rollouts, vqa, limits)
+
+
+def remarks(readings: list[Any]) -> list[str]:
+    """Why what the vqa judge says could not be had, or not be corrected: a line each."""
+    named = ("obedience", "obedience_corrected")
+    mine = [r for r in readings if r.judge == "vqa" and r.metric in named and r.value != r.value]
+    return [f"{metric}: {why}" for metric, why in dict.fromkeys((r.metric, r.why) for r in mine)]
 
 
 def with_agreement(told: Any, agree: list[Any]) -> Any:  # noqa: ANN401 - an Obeyed

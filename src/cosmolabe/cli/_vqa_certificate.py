@@ -19,8 +19,8 @@ class VqaCertificate(Verb):
     """
 
     vlm: str = "tiny"
-    """Model by name."""
-    source: str = ""
+    """Model, NAME or NAME:SIZE."""
+    weights: Annotated[str, arg(aliases=["--source"])] = ""
     """Its weights: a folder or hub id; the bundled or pinned ones where none is given."""
     recompute: FlagCreatePairsOff[bool] = False
     """Measure it now."""
@@ -49,16 +49,25 @@ class VqaCertificate(Verb):
         from cosmolabe.core.record import read_json, write_json
         from cosmolabe.judges.vqa.measured import find_certificate
 
-        model = parts.load("vlms", self.vlm).load(self.source or None, device=self.device)
+        name, _, size = self.vlm.partition(":")
+        source, more = self.weights or None, {"size": size} if size else {}
+        model = parts.load("vlms", name).load(source, device=self.device, **more)
         if not self.recompute:
-            found = find_certificate(model.key, self.source or None)
+            found = find_certificate(model.key, source)
             if found.path is None:
                 raise ValueError(
                     f"no certificate lies beside the weights of {self.vlm} (key {model.key}); "
                     "--recompute measures one"
                 )
             told = read_json(found.path)
-            return Answer({"path": found.path, **told}, _text(told))
+            try:
+                text = _text(told)
+            except (LookupError, TypeError, ValueError) as error:
+                raise ValueError(
+                    f"{found.path}: a row of the certificate does not fit ({error!r}); --recompute "
+                    "measures it anew"
+                ) from None
+            return Answer({"path": found.path, **told}, text)
         told = self._measure(model)
         if self.out is not None:
             write_json(self.out, told)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from cosmolabe.cli._verb import Answer, Table, Verb
 
@@ -20,7 +21,7 @@ class VqaExplain(Verb):
     """Run folder of `judge --judges physics` (or state,vqa,physics)."""
     vlm: str = "tiny"
     """Model by name, or NAME:SIZE; the bundled one may lack the words and says so."""
-    source: str = ""
+    weights: Annotated[str, arg(aliases=["--source"])] = ""
     """Its weights or its address."""
     truth: Path | None = None
     """Table (JSON lines) with `input` and `damage` of videos."""
@@ -33,7 +34,7 @@ class VqaExplain(Verb):
 
         name, _, size = self.vlm.partition(":")
         more = {"size": size} if size else {}
-        model = parts.load("vlms", name).load(self.source or None, **more)
+        model = parts.load("vlms", name).load(self.weights or None, **more)
         truths = truths_of(self.truth) if self.truth is not None else {}
         rows = explain_run(self.run_folder, model, truths)
         score = score_of(rows)

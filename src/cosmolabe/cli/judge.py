@@ -111,7 +111,7 @@ class Judge(Verb):
         elif "physics" in wanted:
             readings = self._judge_imagined(readings, bool(finished))
         data: dict[str, Any] = {"run": self.out, "readings": readings}
-        text: list[Any] = [readings_table(readings)]
+        text: list[Any] = [readings_table(readings), *_vqa.remarks(readings)]
         if self.report:
             from cosmolabe.report.page import write_report
 

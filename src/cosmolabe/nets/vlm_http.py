@@ -184,7 +184,7 @@ class _Watch:
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
 
-    def watched(self, kind: type[HTTPConnection]) -> Callable[..., HTTPConnection]:
+    def watched(self, kind: Any) -> Callable[..., HTTPConnection]:  # noqa: ANN401 - a class
         """Makes connections of a kind whose socket can be cut off."""
 
         class Watched(kind):
@@ -210,7 +210,7 @@ class _Http(urllib.request.HTTPHandler):
 
     def http_open(self, req: urllib.request.Request) -> Any:  # noqa: ANN401
         """As the parent, watched."""
-        return self.do_open(self.watch.watched(HTTPConnection), req)  # ty: ignore
+        return self.do_open(self.watch.watched(HTTPConnection), req)
 
 
 class _Https(urllib.request.HTTPSHandler):
@@ -220,7 +220,7 @@ class _Https(urllib.request.HTTPSHandler):
 
     def https_open(self, req: urllib.request.Request) -> Any:  # noqa: ANN401
         """As the parent, watched."""
-        return self.do_open(self.watch.watched(HTTPSConnection), req)  # ty: ignore
+        return self.do_open(self.watch.watched(HTTPSConnection), req)
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

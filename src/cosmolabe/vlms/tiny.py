@@ -142,7 +142,7 @@ def _told_sizes(path: Path) -> dict[str, Any]:
     told = read_json(path)
     if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
         raise ValueError(f"{path}: not a tiny model of schema {SCHEMA}")
-    told = {"fold": 1, "marks": 0, "seed": 0, **told}
+    told: dict[str, Any] = {"fold": 1, "marks": 0, "seed": 0, **told}
     _check_sizes(told, {**SIZES, "vision": None, "language": None}, path)
     for part in ("vision", "language"):
         mine = told[part]

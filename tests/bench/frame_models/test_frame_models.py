@@ -76,6 +76,32 @@ def test_a_broken_promise_is_named(model, broken):
     assert broken in [one.name for one in check_frames(model) if not one.ok]
 
 
+class OnlyThree(Brighter):
+    """Fails on any batch but that of three."""
+
+    def step(self, frames, actions):
+        if len(frames) != 3:
+            raise KeyError("three rows, please")
+        return super().step(frames, actions)
+
+
+class OnceOnly(Brighter):
+    """Gives a frame once and then nothing."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def step(self, frames, actions):
+        self.calls += 1
+        return super().step(frames, actions) if self.calls == 1 else None
+
+
+@pytest.mark.parametrize("model", [OnlyThree(), OnceOnly()], ids=["only three", "once only"])
+def test_a_model_that_fails_halfway_breaks_a_promise_and_not_the_check(model):
+    failed = [one.name for one in check_frames(model) if not one.ok]
+    assert "a row alone gives what it gives in a batch" in failed
+
+
 def test_a_model_that_gives_something_else_than_frames_is_refused_while_rolling():
     with pytest.raises(ValueError, match=r"floats.step gives uint8 .*; got float64"):
         roll_frames(

@@ -85,6 +85,40 @@ def test_the_certificate_verb_measures_writes_and_is_found_by_the_judge(tmp_path
     assert json.loads(capsys.readouterr().out)["rows"] == told["rows"]
 
 
+RATE = {"share": 0.9, "n": 40}
+GOOD = {"sensitivity": RATE, "specificity": RATE}
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [
+        [], None, "0.9", {}, {"obedience": GOOD}, {"obedience": GOOD, "identity": 3},
+        {"obedience": GOOD, "identity": GOOD, "by_format": [GOOD]},
+        {"obedience": GOOD, "identity": GOOD, "by_format": {"binary": None}},
+        {"obedience": GOOD, "identity": {**GOOD, "sensitivity": {**RATE, "share": 1.5}}},
+        {"obedience": GOOD, "identity": {**GOOD, "sensitivity": {**RATE, "share": True}}},
+        {"obedience": GOOD, "identity": {**GOOD, "sensitivity": {**RATE, "n": 10**200}}},
+        {"obedience": GOOD, "identity": {**GOOD, "sensitivity": {**RATE, "n": -1}}},
+        {"obedience": GOOD, "identity": {**GOOD, "sensitivity": {**RATE, "n": "40"}}},
+    ],
+    ids=map(str, range(13)),
+)  # fmt: skip
+def test_rates_of_a_kind_that_cannot_be_are_refused_by_game(tmp_path, mine):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps({"schema": 1, "vlm_key": "two", "rates": {"pong": mine}}))
+    with pytest.raises(ValueError, match="the rates of 'pong' lack"):
+        find_certificate("two", path=path)
+
+
+def test_a_certificate_without_its_rows_is_refused_in_words(tmp_path, capsys):
+    vlm = build_tiny(vocabulary(), image=32)
+    vlm.save(tmp_path)
+    told = {"schema": 1, "vlm_key": vlm.key, "rates": {}, "rows": [{"task": 3}]}
+    (tmp_path / "certificate.json").write_text(json.dumps(told))
+    assert run(["vqa", "certificate", "--source", str(tmp_path)]) == 2
+    assert "a row of the certificate does not fit" in capsys.readouterr().err
+
+
 def test_a_certificate_of_another_model_is_refused(tmp_path):
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps({"schema": 1, "vlm_key": "one", "rates": {}}))

@@ -21,10 +21,13 @@ from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.data.rollouts import Rollout, name_of
+from cosmolabe.data.video import Limits, Worker
 from cosmolabe.engine.game import Appearance, Game
 from cosmolabe.engine.render import draw_frames
 from cosmolabe.judges.state import FLOORS, digest_of
 from cosmolabe.judges.vqa.films import Film, Pictures, stride_of
+from cosmolabe.judges.vqa.finished import data_of, judge
+from cosmolabe.judges.vqa.finished import films_of as films_of_video
 from cosmolabe.judges.vqa.judging import ASKED, FROZEN, Tell, Vqa
 from cosmolabe.judges.vqa.readings import readings_of
 
@@ -160,11 +163,39 @@ def _with_errors(
         row["state_error"] = known.get((row["model"], row["id"]), float("nan"))
 
 
+def judge_finished(rollouts: Sequence[Rollout], vqa: Vqa, limits: Limits) -> Obeyed:
+    """Finished videos with their actions; of the clearest failures the videos are read again."""
+    readings, rows = judge(rollouts, vqa.protocol.name, vqa, limits)
+    worst = {(row["game"], row["id"]) for _, row, _ in _disobedient(rows)[:SHOWN]}
+    worker = Worker()
+    try:
+        films = [
+            film
+            for one in rollouts
+            if (one.game, one.id) in worst
+            for film in films_of_video(one, limits, worker)
+        ]
+    finally:
+        worker.kill()
+    mine = [row for row in rows if (row["game"], row["id"]) in worst]
+    return Obeyed(readings, rows, failures_of(films, mine, vqa))
+
+
 def failures_of(
     films: Sequence[Film], rows: Sequence[Mapping[str, Any]], vqa: Vqa, most: int = SHOWN
 ) -> list[Failure]:
     """Imagined clips the judge is surest of that the command was not done, the surest first."""
     by_name = {(film.id, film.model): film for film in films}
+    return [
+        _failure(by_name[row["id"], row["model"]], by_name.get((row["id"], "true")), piece, vqa)
+        for _, row, piece in _disobedient(rows)[:most]
+    ]
+
+
+def _disobedient(
+    rows: Sequence[Mapping[str, Any]],
+) -> list[tuple[float, Mapping[str, Any], Mapping[str, Any]]]:
+    """(how far it was done, row, piece) of imagined clips that no answer says was done."""
     found = [
         (piece["share"], row, piece)
         for row in rows
@@ -172,11 +203,7 @@ def failures_of(
         for piece in row["pieces"]
         if piece["status"] in (ASKED, FROZEN) and not any(piece["hits"])
     ]
-    found.sort(key=lambda one: (one[0], one[2]["clip"]))
-    return [
-        _failure(by_name[row["id"], row["model"]], by_name.get((row["id"], "true")), piece, vqa)
-        for _, row, piece in found[:most]
-    ]
+    return sorted(found, key=lambda one: (one[0], one[2]["clip"]))
 
 
 def _failure(film: Film, true: Film | None, piece: Mapping[str, Any], vqa: Vqa) -> Failure:
@@ -212,10 +239,8 @@ def judge_states(rollouts: Sequence[Rollout], vqa: Vqa) -> Obeyed:
         films += _of_states(rollout, with_true=(rollout.game, rollout.id) not in true)
         true.add((rollout.game, rollout.id))
     rows = vqa.judge(films)
-    data = fingerprint([[film.game, film.id, film.model] for film in films])
-    return Obeyed(
-        readings_of(rows, vqa.protocol, vqa.measured, data), rows, failures_of(films, rows, vqa)
-    )
+    readings = readings_of(rows, vqa.protocol, vqa.measured, data_of(rollouts))
+    return Obeyed(readings, rows, failures_of(films, rows, vqa))
 
 
 def _of_states(rollout: Rollout, with_true: bool) -> list[Film]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cosmolabe.core import parts
+from cosmolabe.core.answers import letter
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.engine.game import Game
 
@@ -63,12 +64,6 @@ def role_words(game: Game, role: str) -> str:
     """Who a role is in questions; empty where nobody could point it out in the picture."""
     own = words_of("roles").get(game.name, {})
     return own[role] if role in own else game.words[role]
-
-
-def letter(place: int) -> str:
-    """A..Z, then AA..; what stands before the option in that place."""
-    tail = chr(ord("A") + place % 26)
-    return tail if place < 26 else letter(place // 26 - 1) + tail
 
 
 def with_options(options: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from cosmolabe.judges.vqa.corrected import Rate
 
 SCHEMA = 1
 FILE = "certificate.json"
+MOST_ITEMS = 1 << 50  # that a rate may rest on
 UNKNOWN = Rate(math.nan, 0.0)
 
 
@@ -80,8 +81,10 @@ def read_certificate(path: Path | str) -> Measured:
     if not isinstance(rates, dict) or not isinstance(key, str):
         raise ValueError(f"{path}: a certificate holds rates by game and the model's vlm_key")
     for game, mine in rates.items():
-        parts = [mine.get("obedience"), mine.get("identity"), *mine.get("by_format", {}).values()]
-        if not all(_fits(part) for part in parts):
+        formats = mine.get("by_format", {}) if isinstance(mine, dict) else None
+        if not isinstance(formats, dict) or not all(
+            map(_fits, (mine.get("obedience"), mine.get("identity"), *formats.values()))
+        ):
             raise ValueError(f"{path}: the rates of '{game}' lack sensitivity or specificity")
     return Measured(rates, key, Path(path))
 
@@ -91,12 +94,16 @@ def _fits(part: Any) -> bool:  # noqa: ANN401 - any JSON
         return False
     for name in ("sensitivity", "specificity"):
         told = part.get(name)
-        if not isinstance(told, dict) or not isinstance(told.get("n"), (int, float)):
+        if not isinstance(told, dict) or not _within(told.get("n"), MOST_ITEMS):
             return False
-        share = told.get("share")
-        if told["n"] > 0 and not (isinstance(share, (int, float)) and 0 <= share <= 1):
+        if told["n"] > 0 and not _within(told.get("share"), 1):
             return False
     return True
+
+
+def _within(value: Any, most: int) -> bool:  # noqa: ANN401 - any JSON
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and 0 <= value <= most
 
 
 def _rate(told: Mapping[str, Any]) -> Rate:
