@@ -38,6 +38,12 @@ class Comparison:
     schema: int = 1
 
 
+def check_margin(margin: float) -> None:
+    """Refuse a margin that is none, before any file is read."""
+    if not margin >= 0:
+        raise ValueError(f"the margin is a difference of scores, 0 or more; got {margin}")
+
+
 def compare(
     before: Path | str, after: Path | str, margin: float = MARGIN, seed: int = 0
 ) -> Comparison:
@@ -46,8 +52,7 @@ def compare(
     A row is `same` where the whole interval lies within ± margin, `better` or `worse` where the
     corrected p is below 0.05 and the interval leaves out 0, else `unclear`.
     """
-    if not margin >= 0:
-        raise ValueError(f"the margin is a difference of scores, 0 or more; got {margin}")
+    check_margin(margin)
     a, b = _Run(Path(before)), _Run(Path(after))
     pairs, notes = _match(a, b)
     tables = {

@@ -29,10 +29,11 @@ class Compare(Verb):
 
     def run(self) -> Answer:
         """Compare, and write the page where a folder is given."""
-        from cosmolabe.bench.compare import compare, regressed
+        from cosmolabe.bench.compare import check_margin, compare, regressed
         from cosmolabe.bench.physics.comparing import compare_videos, of_videos_alone
         from cosmolabe.core.record import write_json
 
+        check_margin(self.margin)
         alone = [of_videos_alone(folder) for folder in (self.before, self.after)]
         if alone[0] != alone[1]:
             videos, other = (self.before, self.after)[:: 1 if alone[0] else -1]
