@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from cosmolabe.bench.compare import ALL, MARGIN, MOST_EPISODES, Comparison, Paired, row_of, verdicts
+from cosmolabe.bench.compare import (
+    ALL,
+    MARGIN,
+    MOST_EPISODES,
+    Comparison,
+    Paired,
+    check_margin,
+    row_of,
+    verdicts,
+)
 from cosmolabe.core.difference import Difference
 from cosmolabe.core.reading import Reading
 from cosmolabe.core.record import read_jsonl, read_readings, require_columns
@@ -42,8 +51,7 @@ def compare_videos(
         ValueError: Another protocol, eye or head, other starts, another truth, or nothing in
             common.
     """
-    if not margin >= 0:
-        raise ValueError(f"the margin is a difference of scores, 0 or more; got {margin}")
+    check_margin(margin)
     a, b = _Run(Path(before)), _Run(Path(after))
     if a.protocols != b.protocols:
         raise ValueError(
