@@ -150,6 +150,7 @@ def contained(code, folders):
         "HOME",
         "/tmp",
     ]
+    words += ["--perms", "1777", "--tmpfs", "/tmp"]  # before what may lie below it, a checkout say
     source, cache = Path(cosmolabe.__file__).parents[1], Path(os.environ["NUMBA_CACHE_DIR"])
     words += ["--setenv", "NUMBA_CACHE_DIR", "/cache", "--bind", str(cache), "/cache"]
     for path in (Path(sys.prefix), Path(sys.base_prefix).resolve(), source):
@@ -162,7 +163,7 @@ def contained(code, folders):
     for inside, host in folders.items():
         host.chmod(0o700 if inside in ("/held_out", "/logs") else 0o755)
         words += ["--bind", str(host), inside]
-    words += ["--perms", "1777", "--tmpfs", "/tmp", sys.executable, "-B", "-c", code]
+    words += [sys.executable, "-B", "-c", code]
     return subprocess.run(words, capture_output=True, text=True, timeout=150, check=False)
 
 
