@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
-from cosmolabe.engine import kernels
+from cosmolabe.data.dense import simulated
 from cosmolabe.engine.game import Game
 from cosmolabe.engine.rng import COUNTER, KEY_HIGH, KEY_LOW
 
@@ -18,10 +18,7 @@ def played_on(
 
     A game that is over keeps its last state.
     """
-    public = np.zeros((len(worlds), actions.shape[1] + 1, game.num_public), np.float32)
-    lengths = np.zeros(len(worlds), np.int64)
-    actions = np.ascontiguousarray(actions)
-    kernels.simulate(game.step, worlds, actions, constants[None], public, lengths)
+    public, lengths = simulated(game, worlds, actions, constants)
     for rows, length in zip(public, lengths, strict=True):
         rows[length:] = rows[length - 1]
     return public

@@ -45,6 +45,13 @@ class Windows:
     def __len__(self) -> int:
         return len(self.states)
 
+    def take(self, rows: slice | np.ndarray) -> "Windows":
+        """Some rows of the batch."""
+        arrays = {
+            name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        return Windows(**arrays, masks=self.masks.take(rows))
+
     def context(self, window: int, horizon: int | None = None) -> Context:
         """The first `window` states and the actions, nothing of the future states.
 

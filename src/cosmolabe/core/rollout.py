@@ -61,6 +61,10 @@ class Prediction:
     terminal: Float[np.ndarray, "batch horizon"]
     """Logit that the episode is over in that state."""
 
+    def take(self, rows: slice | np.ndarray) -> "Prediction":
+        """Some rows of the batch."""
+        return Prediction(self.states[rows], self.globals[rows], self.terminal[rows])
+
 
 @runtime_checkable
 class WorldModel(Protocol):

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from cosmolabe.core.seeds import seed_of
-from cosmolabe.data.dense import dense
+from cosmolabe.data.dense import dense, simulated
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import Game
 
@@ -101,9 +101,7 @@ class Evidence:
         """The evidence's worlds under given actions and physics."""
         game, worlds = self.game, self.worlds()
         constants = game.default_parameters() if parameters is None else parameters
-        public = np.zeros((len(worlds), actions.shape[1] + 1, game.num_public), np.float32)
-        lengths = np.zeros(len(worlds), np.int64)
-        kernels.simulate(game.step, worlds, actions, constants[None], public, lengths)
+        public, lengths = simulated(game, worlds, actions, constants)
         return Play(actions, public, lengths, worlds)
 
     def dense(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from cosmolabe.data.conformance_play import Evidence, Finding, Play, ok_if
+from cosmolabe.data.dense import simulated
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import HEAD, LEVEL, REWARD, SCORE, TERMINATED, TICK
 
@@ -82,13 +83,8 @@ def actions_do_something(evidence: Evidence) -> Finding:
     game, moments = evidence.game, _moments(evidence)
     outcomes = []
     for action in range(len(game.actions)):
-        worlds = moments.copy()
-        held = np.full((len(worlds), TRIAL_TICKS), action, np.uint8)
-        public = np.zeros((len(worlds), TRIAL_TICKS + 1, game.num_public), np.float32)
-        kernels.simulate(
-            game.step, worlds, held, game.default_parameters()[None], public,
-            np.zeros(len(worlds), np.int64),
-        )  # fmt: skip
+        held = np.full((len(moments), TRIAL_TICKS), action, np.uint8)
+        public, _ = simulated(game, moments.copy(), held, game.default_parameters())
         outcomes.append(public.tobytes())
     problems = [
         f"'{game.actions[b]}' does just what '{game.actions[a]}' does"

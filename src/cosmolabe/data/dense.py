@@ -1,10 +1,28 @@
-"""Compact rows of a game as the dense tensors that everybody else reads."""
+"""Compact rows of a game, and the dense tensors that everybody else reads."""
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Float32, Int, UInt8
 
 from cosmolabe.engine import kernels
 from cosmolabe.engine.game import Game, layout_of
+
+
+def simulated(
+    game: Game,
+    worlds: Float[np.ndarray, "row world"],
+    actions: UInt8[np.ndarray, "row tick"],
+    constants: Float[np.ndarray, " parameter"],
+) -> tuple[Float32[np.ndarray, "row time public"], Int[np.ndarray, " row"]]:
+    """Compact rows of every state, the present first, and how many each game lived through.
+
+    `worlds` change in place; rows after a game's end are 0.
+    """
+    public = np.zeros((len(worlds), actions.shape[1] + 1, game.num_public), np.float32)
+    lengths = np.zeros(len(worlds), np.int64)
+    kernels.simulate(
+        game.step, worlds, np.ascontiguousarray(actions), constants[None], public, lengths
+    )
+    return public, lengths
 
 
 def dense(

@@ -16,9 +16,8 @@ from jaxtyping import Bool, Float, UInt8
 from PIL import Image
 
 from cosmolabe.core.seeds import seed_of
-from cosmolabe.data.dense import dense
+from cosmolabe.data.dense import dense, simulated
 from cosmolabe.data.players import PLAYERS, let_play
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import SCORE, Appearance, Game
 from cosmolabe.engine.render import draw_frames
 
@@ -116,11 +115,7 @@ def replay(
     every: int = 1,
 ) -> Played:
     """Given actions from a given world, with pictures."""
-    public = np.zeros((1, len(actions) + 1, game.num_public), np.float32)
-    lengths = np.zeros(1, np.int64)
-    kernels.simulate(
-        game.step, start[None].copy(), actions[None].copy(), constants[None], public, lengths
-    )
+    public, lengths = simulated(game, start[None].copy(), actions[None], constants)
     length = int(lengths[0])
     states, numbers, terminal = dense(game, public[0, :length])
     drawn = sorted({*range(0, length, every), length - 1})

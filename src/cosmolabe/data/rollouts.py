@@ -47,17 +47,7 @@ def rollouts_of(
     rollouts = []
     for index in range(len(windows)):
         one = slice(index, index + 1)
-        arrays = (windows.registry, windows.states, windows.actions, windows.globals)
-        window = Windows(
-            *(array[one] for array in arrays),
-            terminal=windows.terminal[one],
-            masks=windows.masks.take(one),
-            episodes=windows.episodes[one],
-            starts=windows.starts[one],
-        )
-        imagined = Prediction(
-            prediction.states[one], prediction.globals[one], prediction.terminal[one]
-        )
+        window, imagined = windows.take(one), prediction.take(one)
         rollouts.append(
             Rollout(
                 id=name_of(game, windows, index),

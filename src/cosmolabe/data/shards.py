@@ -12,6 +12,7 @@ from cosmolabe.core import parts, seeds
 from cosmolabe.core.record import plain
 from cosmolabe.data.appearances import seeded_appearance
 from cosmolabe.data.arrays import read_arrays, write_arrays
+from cosmolabe.data.dense import simulated
 from cosmolabe.data.players import PLAYERS, let_play, player_key, turns
 from cosmolabe.data.starts import Starts
 from cosmolabe.engine import kernels, windows
@@ -139,9 +140,7 @@ def _follow(game: Game, plan: Plan, shard: ShardPlan, starts: Starts) -> dict[st
     actions = np.zeros((shard.count, max(ticks)), np.uint8)
     for row, script, count in zip(actions, scripts, ticks, strict=True):
         row[:count] = script[:count]
-    public = np.zeros((shard.count, max(ticks) + 1, game.num_public), np.float32)
-    lengths = np.zeros(shard.count, np.int64)
-    kernels.simulate(game.step, begun.copy(), actions, constants[None], public, lengths)
+    public, lengths = simulated(game, begun.copy(), actions, constants)
     lengths = np.minimum(lengths, np.array(ticks) + 1)
     over = public[np.arange(shard.count), lengths - 1, TERMINATED] != 0
     logs = [
@@ -220,11 +219,7 @@ def replay(
         actions = np.zeros((len(batch), longest - 1), np.uint8)
         for row, log in zip(actions, batch, strict=True):
             row[: len(log) - 1] = log[:-1]
-        public = np.zeros((len(batch), longest, game.num_public), np.float32)
-        lengths = np.zeros(len(batch), np.int64)
-        kernels.simulate(
-            game.step, worlds[first : first + CHUNK], actions, constants[None], public, lengths
-        )
+        public, lengths = simulated(game, worlds[first : first + CHUNK], actions, constants)
         lengths = np.minimum(lengths, [len(log) for log in batch])
         for row, length in enumerate(lengths):
             hashes[first + row] = xxhash.xxh3_64_intdigest(public[row, :length].data)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32
 
 from cosmolabe.core.seeds import generator, seed_of
+from cosmolabe.data.dense import simulated
 from cosmolabe.data.players import player_named
 from cosmolabe.data.policy import Policy
 from cosmolabe.data.sight import Sight
@@ -107,10 +108,7 @@ def first_look(game: Game, sight: Sight, seed: int = 0) -> Float32[np.ndarray, "
             player.randomness, player.hold, actions,
             np.zeros((len(seeds), game.num_world)), actions.shape[1], lengths,
         )  # fmt: skip
-        public = np.zeros((len(seeds), actions.shape[1] + 1, game.num_public), np.float32)
-        kernels.simulate(
-            game.step, worlds, actions, game.default_parameters()[None], public, lengths
-        )
+        public, lengths = simulated(game, worlds, actions, game.default_parameters())
         rows += [own[:length:7] for own, length in zip(public, lengths, strict=True)]
     return sight.fitted(np.concatenate(rows))
 
@@ -132,8 +130,7 @@ def measure(
         game, worlds.copy(), constants, luck, randomness, actions,
         np.zeros((num_worlds, game.num_world)), actions.shape[1], lengths,
     )  # fmt: skip
-    public = np.zeros((num_worlds, actions.shape[1] + 1, game.num_public), np.float32)
-    kernels.simulate(game.step, worlds, actions, constants[None], public, lengths)
+    public, lengths = simulated(game, worlds, actions, constants)
     returns = [
         shaped(game, own[: n - 1 : 1], own[1:n]).sum()
         for own, n in zip(public, lengths, strict=True)

@@ -235,11 +235,7 @@ def _drawn(
     windows: Windows, prediction: Prediction, game: str, row: int, look: Look
 ) -> tuple[np.ndarray, np.ndarray]:
     one = slice(row, row + 1)
-    mine = Windows(
-        windows.registry[one], windows.states[one], windows.actions[one], windows.globals[one],
-        windows.terminal[one], windows.masks.take(one), windows.episodes[one], windows.starts[one],
-    )  # fmt: skip
-    part = Prediction(prediction.states[one], prediction.globals[one], prediction.terminal[one])
+    mine, part = windows.take(one), prediction.take(one)
     dense = dense_states(mine, part, WINDOW)
     appearance = look(int(windows.episodes[row]))
     return draw_window(

@@ -14,14 +14,13 @@ from cosmolabe.bench.driving import imagine
 from cosmolabe.core.episode import Windows
 from cosmolabe.core.rollout import Prediction, WorldModel
 from cosmolabe.core.seeds import generator, seed_of
-from cosmolabe.data.dense import dense
+from cosmolabe.data.dense import dense, simulated
 from cosmolabe.data.players import PLAYERS, let_play
 from cosmolabe.data.questions.effects import undisturbed, visible, words_hold
 from cosmolabe.data.questions.playing import Play, looks
 from cosmolabe.data.questions.protocol import GAME_FPS, ClipProtocol
 from cosmolabe.data.questions.wording import our_game, role_words
 from cosmolabe.data.rollouts import name_of
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import TERMINATED, Appearance, Game
 from cosmolabe.judges.vqa.films import Span
 
@@ -131,7 +130,7 @@ class _Maker:
         opening = self._play(world, self.window - 1, draw)
         if world[0, TERMINATED] != 0 or opening.shape[1] < self.window - 1:
             return None
-        rows, _ = self._simulate(start, opening)
+        rows, _ = simulated(self.game, start, opening, self.constants)
         parts, actions, spans = [rows[0]], [opening[0]], []
         first, each = self.window - 1, self.protocol.ticks + 1
         while first < self.frames - 1:
@@ -174,17 +173,8 @@ class _Maker:
         count = len(self.game.actions)
         worlds = np.repeat(world, count, 0)
         held = np.repeat(np.arange(count, dtype=np.uint8)[:, None], ticks, 1)
-        public, lengths = self._simulate(worlds, held)
+        public, lengths = simulated(self.game, worlds, held, self.constants)
         return public, worlds, lengths
-
-    def _simulate(self, worlds: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        public = np.zeros((len(worlds), actions.shape[1] + 1, self.game.num_public), np.float32)
-        lengths = np.zeros(len(worlds), np.int64)
-        kernels.simulate(
-            self.game.step, worlds, np.ascontiguousarray(actions), self.constants[None], public,
-            lengths,
-        )  # fmt: skip
-        return public, lengths
 
     def _play(self, world: np.ndarray, ticks: int, draw: np.random.Generator) -> np.ndarray:
         """Let a player act on `world`, in place; gives the actions taken."""

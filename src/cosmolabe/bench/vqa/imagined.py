@@ -130,11 +130,7 @@ def imagined_states(
 ) -> tuple[np.ndarray, np.ndarray]:
     """States and globals of one rollout: the given ones, then the imagined."""
     one = slice(row, row + 1)
-    mine = Windows(
-        windows.registry[one], windows.states[one], windows.actions[one], windows.globals[one],
-        windows.terminal[one], windows.masks.take(one), windows.episodes[one], windows.starts[one],
-    )  # fmt: skip
-    part = Prediction(prediction.states[one], prediction.globals[one], prediction.terminal[one])
+    mine, part = windows.take(one), prediction.take(one)
     dense = dense_states(mine, part, given)[0]
     numbers = np.clip(np.nan_to_num(part.globals[0], posinf=MOST, neginf=-MOST), -MOST, MOST)
     return (

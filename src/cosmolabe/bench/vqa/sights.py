@@ -9,10 +9,9 @@ from jaxtyping import UInt8
 from cosmolabe.bench.vqa.looks import trainable_look
 from cosmolabe.core import parts
 from cosmolabe.core.seeds import generator, seed_of
-from cosmolabe.data.dense import dense
+from cosmolabe.data.dense import dense, simulated
 from cosmolabe.data.held_out import held_out
 from cosmolabe.data.players import PLAYERS, let_play
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import Game
 from cosmolabe.engine.render import draw_frames
 from cosmolabe.nets.vlm_sight import Sights, sights_of
@@ -98,13 +97,8 @@ def play(game: Game, worlds: int, seed: int) -> tuple[np.ndarray, np.ndarray, np
             PLAYERS[name], game, start[None].copy(), constants, luck, actions,
             np.zeros((1, game.num_world)), TICKS, length,
         )  # fmt: skip
-        public = np.zeros((1, TICKS + 1, game.num_public), np.float32)
-        count = np.zeros(1, np.int64)
-        done = actions[:, : max(int(length[0]) - 1, 1)].copy()
-        kernels.simulate(
-            game.step, start[None].copy(), done, constants[None],
-            public[:, : done.shape[1] + 1], count,
-        )  # fmt: skip
+        done = actions[:, : max(int(length[0]) - 1, 1)]
+        public, count = simulated(game, start[None].copy(), done, constants)
         one, other, _ = dense(game, public[0, : int(count[0])])
         pad = TICKS + 1 - len(one)
         states.append(np.pad(one, ((0, pad), (0, 0), (0, 0)), mode="edge"))

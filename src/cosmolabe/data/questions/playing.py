@@ -15,13 +15,12 @@ from jaxtyping import UInt8
 from cosmolabe.core import parts
 from cosmolabe.core.question import AskedClip
 from cosmolabe.core.seeds import generator, seed_of
-from cosmolabe.data.dense import dense
+from cosmolabe.data.dense import dense, simulated
 from cosmolabe.data.held_out import held_out as held_out_list
 from cosmolabe.data.players import PLAYERS, let_play
 from cosmolabe.data.questions.effects import moved, undisturbed, visible, words_hold
 from cosmolabe.data.questions.protocol import GAME_FPS, ClipProtocol
 from cosmolabe.data.questions.wording import our_game, role_words
-from cosmolabe.engine import kernels
 from cosmolabe.engine.game import TERMINATED, Appearance, Game
 from cosmolabe.engine.render import draw_frames
 
@@ -215,7 +214,9 @@ class _Table:
             tail = min(int(tail), protocol.length - protocol.covered)
             actions[place, :, (protocol.length - tail) * protocol.stride :] = other
         worlds = np.repeat(self.worlds, count, 0)
-        public, lengths = self._simulate(worlds, actions.reshape(SESSIONS * count, -1)[:, :-1])
+        public, lengths = simulated(
+            self.game, worlds, actions.reshape(SESSIONS * count, -1)[:, :-1], self.constants
+        )
         shape = (SESSIONS, count)
         return (
             public.reshape(*shape, *public.shape[1:]),
@@ -223,15 +224,6 @@ class _Table:
             actions,
             lengths.reshape(shape),
         )
-
-    def _simulate(self, worlds: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        public = np.zeros((len(worlds), actions.shape[1] + 1, self.game.num_public), np.float32)
-        lengths = np.zeros(len(worlds), np.int64)
-        kernels.simulate(
-            self.game.step, worlds, np.ascontiguousarray(actions), self.constants[None], public,
-            lengths,
-        )  # fmt: skip
-        return public, lengths
 
     def _labelled(self) -> Iterator[AskedClip]:
         public, finals, actions, lengths = self._futures()
@@ -267,7 +259,7 @@ class _Table:
         protocol = self.play.protocol
         before = self.worlds.copy()
         actions, lengths = self._let_play(protocol.ticks)
-        public, _ = self._simulate(before, actions)
+        public, _ = simulated(self.game, before, actions, self.constants)
         firsts = self.ticks.copy()
         self.ticks += lengths - 1
         for place in range(SESSIONS):
