@@ -18,7 +18,7 @@ from cosmolabe.bench.vqa.lessons import (
 )
 from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
-from cosmolabe.bench.vqa.sights import SightSource, slots_of_roles, vocabulary
+from cosmolabe.bench.vqa.sights import SightSource, characters, slots_of_roles
 from cosmolabe.bench.vqa.vocabulary import vocabulary as words
 from cosmolabe.core import parts
 from cosmolabe.core.question import TASKS
@@ -162,7 +162,7 @@ def test_pictures_of_a_batch_and_what_is_said_of_them_are_the_same_each_time() -
     assert np.array_equal(sights.named, other.named)
     assert frames.shape == (10, 32, 32, 3)
     assert len(sights) == 10
-    assert sights.character.max() < len(vocabulary())
+    assert sights.character.max() < len(characters())
 
 
 @pytest.mark.parametrize("game", parts.names("games"))

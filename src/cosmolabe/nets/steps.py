@@ -12,10 +12,9 @@ from torch import Tensor, nn
 
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
-from cosmolabe.nets.moments import MOMENTS, moments_of
+from cosmolabe.nets.moments import kept_of, put_back
 
 STATE, TENSORS = "state.json", "state.safetensors"
-KEPT = ("weight", *MOMENTS)
 SAVED_EVERY = 30.0  # seconds
 
 
@@ -99,18 +98,10 @@ class Steps:
         tensors = read_tensors(folder / TENSORS)
         check_tensors(folder / TENSORS, tensors, self._tensors())
         self.step = int(found["step"])
-        for name, weight in self.weights.items():
-            read = {k: torch.from_numpy(tensors[f"{k}/{name}"].copy()) for k in KEPT}
-            with torch.no_grad():
-                weight.copy_(read["weight"])
-            self.optimizer.state[weight] = {k: read[k] for k in MOMENTS}
+        put_back(self.optimizer, self.weights.items(), tensors)
 
     def _tensors(self) -> dict[str, np.ndarray]:
-        found = {}
-        for name, weight in self.weights.items():
-            values = {"weight": weight, **moments_of(self.optimizer, weight)}
-            found |= {f"{k}/{name}": v.detach().numpy() for k, v in values.items()}
-        return found
+        return kept_of(self.optimizer, self.weights.items())
 
 
 def slope(share: float, warmup: float) -> float:

@@ -4,7 +4,6 @@ What is random follows from (seed, step), so a resumed training ends with the ve
 uninterrupted one.
 """
 
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,8 +20,9 @@ from torch.nn import functional
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.core.seeds import generator
 from cosmolabe.nets.checkpoints import check_tensors, read_tensors, write_tensors
-from cosmolabe.nets.moments import MOMENTS, moments_of
+from cosmolabe.nets.moments import kept_of, put_back
 from cosmolabe.nets.motion_maps import CELLS, SIDEWAYS
+from cosmolabe.nets.steps import slope
 from cosmolabe.nets.tiny_net import TOP, TinyNet
 from cosmolabe.nets.twin_maps import SeenClip
 
@@ -107,7 +107,7 @@ class EyeDescent:
         recipe = self.recipe
         lawful, hurt, wrong, known = self._batch()
         for group in self.optimizer.param_groups:
-            group["lr"] = recipe.rate * _slope((self.step + 1) / recipe.steps, recipe.warmup)
+            group["lr"] = recipe.rate * slope((self.step + 1) / recipe.steps, recipe.warmup)
         _, odds = self.net.judged(torch.cat([lawful, hurt]))
         calm, torn = odds.chunk(2)
         told = self._told(odds).chunk(2)
@@ -164,22 +164,14 @@ class EyeDescent:
         tensors = read_tensors(folder / STATE_TENSORS)
         check_tensors(folder / STATE_TENSORS, tensors, self._tensors())
         self.step = int(found["step"])
-        for name, weight in self._weights():
-            read = {k: torch.from_numpy(tensors[f"{k}/{name}"].copy()) for k in KEPT}
-            with torch.no_grad():
-                weight.copy_(read["weight"])
-            self.optimizer.state[weight] = {k: read[k] for k in MOMENTS}
+        put_back(self.optimizer, self._weights(), tensors)
 
     def _weights(self) -> Iterator[tuple[str, nn.Parameter]]:
         yield from self.net.named_parameters()
         yield "scale", self.scale
 
     def _tensors(self) -> dict[str, np.ndarray]:
-        found = {}
-        for name, weight in self._weights():
-            values = {"weight": weight, **moments_of(self.optimizer, weight)}
-            found |= {f"{k}/{name}": v.detach().numpy() for k, v in values.items()}
-        return found
+        return kept_of(self.optimizer, self._weights())
 
     def _facts(self) -> dict[str, object]:
         facts = {"seed": self.seed, "data": self.data, "recipe": asdict(self.recipe)}
@@ -190,7 +182,6 @@ class EyeDescent:
 
 Pair = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
 """Lawful maps, hurt maps, where the latter are wrong, whether there are hurt ones at all."""
-KEPT = ("weight", *MOMENTS)
 
 
 def fit_eye(
@@ -319,12 +310,6 @@ def _peak(odds: Tensor, wrong: Tensor) -> Float[Tensor, " clip"]:
 
 def _mean(values: Tensor, known: Tensor) -> Tensor:
     return torch.where(known, values, 0.0).sum() / known.sum().clamp_min(1)
-
-
-def _slope(share: float, warmup: float) -> float:
-    if share < warmup:
-        return share / warmup
-    return 0.5 * (1 + math.cos(math.pi * (share - warmup) / (1 - warmup)))
 
 
 def _fingerprint(clips: Sequence[SeenClip]) -> str:

@@ -18,7 +18,7 @@ import torch
 from cosmolabe.bench.vqa.certificate import Sizes, certify
 from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe
 from cosmolabe.bench.vqa.seeing import teach_to_see
-from cosmolabe.bench.vqa.sights import vocabulary as characters
+from cosmolabe.bench.vqa.sights import characters
 from cosmolabe.bench.vqa.speaking import teach_to_speak
 from cosmolabe.bench.vqa.vocabulary import vocabulary
 from cosmolabe.core.record import plain, read_json, versions, write_json

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe
-from cosmolabe.bench.vqa.sights import SightSource, vocabulary
+from cosmolabe.bench.vqa.sights import SightSource, characters
 from cosmolabe.nets.steps import Steps
 from cosmolabe.nets.vlm_paligemma import FAMILY
 from cosmolabe.nets.vlm_sight import (
@@ -36,10 +36,10 @@ def teach_to_see(
         torch.manual_seed(recipe.seed)
         if projected:
             heads: nn.Module = ProjectedHeads(
-                recipe.language["hidden"], len(vocabulary()), vlm.per_frame[2]
+                recipe.language["hidden"], len(characters()), vlm.per_frame[2]
             )
         else:
-            heads = SightHeads(recipe.vision["hidden"], len(vocabulary()), len(source.games))
+            heads = SightHeads(recipe.vision["hidden"], len(characters()), len(source.games))
     weights = {"tokens": WEIGHTS, "sharp": SHARP, "projected": PROJECTED}[leg.leg]
 
     def loss(step: int) -> tuple[Tensor, dict[str, float]]:

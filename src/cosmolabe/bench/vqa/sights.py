@@ -23,7 +23,7 @@ WHO_PLAYS = ("heuristic", "random", "mixed")
 
 
 @cache
-def vocabulary() -> tuple[str, ...]:
+def characters() -> tuple[str, ...]:
     """Characters that may be trained on, of all games."""
     found = {
         name
@@ -72,7 +72,7 @@ class SightSource:
         seen = states[world, ticks]
         pictures = draw_frames(look.game, seen, numbers[world, ticks], look.appearance, self.size)
         worn = {
-            slot: vocabulary().index(name)
+            slot: characters().index(name)
             for slot, name in zip(slots_of_roles(game), look.appearance.characters, strict=True)
         }
         return pictures, sights_of(game.manifest, seen, worn, which, self.cells)

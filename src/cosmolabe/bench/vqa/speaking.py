@@ -74,33 +74,3 @@ def _by_kind(questions: Sequence[Question], told: Tensor) -> dict[str, float]:
         kind: float(values[[place for place, mine in enumerate(kinds) if mine == kind]].mean())
         for kind in sorted(set(kinds))
     }
-
-
-def right(
-    vlm: TinyVlm, clips: Sequence[AskedClip], questions: Sequence[Question], frames: int
-) -> dict[tuple[str, str], tuple[int, int]]:
-    """(right, asked) of each task and format, the likeliest of a question's labels taken."""
-    place = {clip.id: number for number, clip in enumerate(clips)}
-    seen = []
-    for start in range(0, len(clips), 32):
-        seen += seen_of(vlm, clips[start : start + 32], frames)
-    found: dict[tuple[str, str], tuple[int, int]] = {}
-    for start in range(0, len(questions), 64):
-        part = questions[start : start + 64]
-        told = vlm.likelihood(
-            [seen[place[one.clip]] for one in part],
-            [one.text for one in part],
-            [one.labels for one in part],
-        )
-        for one, logs in zip(part, told, strict=True):
-            cell = (one.task, one.format)
-            good, asked = found.get(cell, (0, 0))
-            hit = one.labels[int(logs.argmax())] == one.answer
-            found[cell] = (good + int(hit), asked + 1)
-    return found
-
-
-def train_nothing(module: torch.nn.Module) -> None:
-    """Hold every weight still."""
-    for weight in module.parameters():
-        weight.requires_grad_(False)
