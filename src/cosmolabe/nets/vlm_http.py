@@ -26,7 +26,6 @@ from cosmolabe.core.record import read_json
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 """HTTP statuses that may pass."""
 LARGEST = 16 << 20
-"""Bytes of an answer; more is refused."""
 LONGEST_WAIT = 60.0
 """Seconds between two tries."""
 SCHEMA = 1
@@ -59,6 +58,8 @@ class Asker:
     """Seconds before the second try; twice as long before each that follows."""
     timeout: float = 120.0
     """Seconds for one try, from the connection to the answer's last byte."""
+    largest: int = LARGEST
+    """Bytes of an answer; more is refused."""
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
@@ -112,14 +113,14 @@ class Asker:
     ) -> tuple[Got, float | None]:
         try:
             with _opener(watch).open(request, timeout=self.timeout) as answer:
-                said = answer.read(LARGEST + 1)
+                said = answer.read(self.largest + 1)
         except urllib.error.HTTPError as error:
             return _refused(error)
         except SILENT as error:
             reason = getattr(error, "reason", error)
             return Got(why=f"no answer: {reason}"), 0.0
-        if len(said) > LARGEST:
-            return Got(why=f"an answer of more than {LARGEST} bytes"), None
+        if len(said) > self.largest:
+            return Got(why=f"an answer of more than {self.largest} bytes"), None
         try:
             return Got(json.loads(said)), None
         except (ValueError, RecursionError):

@@ -92,6 +92,21 @@ class Source:
         net = net.to(DTYPES[dtype]).eval()
         return wrap(net if device == "meta" else net.to(device), tokens, kind)
 
+    def loader(self, wrap: Callable[[nn.Module, HubTokens, str], Model]) -> Callable[..., Model]:
+        """`load` as `core.vlm.VlmPart` describes it."""
+
+        def load(
+            source: str | Path | None = None,
+            *,
+            size: str = "",
+            random: bool = False,
+            device: str = "cpu",
+            dtype: str = "float32",
+        ) -> Model:
+            return self.load(wrap, source, size, random, device, dtype)
+
+        return load
+
     def _maker(self, kind: str) -> Any:  # noqa: ANN401 - a class of transformers
         return getattr(require("transformers", "vlm"), self.kinds[kind])
 

@@ -1,6 +1,5 @@
 """InternVL 3: InternViT, patches folded four to one, a two-layer projector, Qwen 2.5."""
 
-from pathlib import Path
 from typing import Any
 
 from jaxtyping import Float
@@ -91,22 +90,10 @@ SOURCE = Source(
 )
 
 
-def load(
-    source: str | Path | None = None,
-    *,
-    size: str = "",
-    random: bool = False,
-    device: str = "cpu",
-    dtype: str = "float32",
-) -> InternVl:
-    """See `core.vlm.VlmPart`."""
-    return SOURCE.load(InternVl, source, size, random, device, dtype)
-
-
 VLM = VlmPart(
     "internvl",
     "InternVL 3 in the form that transformers holds, from one billion numbers on.",
-    load,
+    SOURCE.loader(InternVl),
     licence="Apache-2.0 (parts MIT, Qwen)",
     family=FAMILY,
     **SOURCE.told,

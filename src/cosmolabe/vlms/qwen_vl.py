@@ -5,7 +5,6 @@ Qwen2.5-VL tells time by its positions.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -193,22 +192,10 @@ SOURCE = Source(
 )
 
 
-def load(
-    source: str | Path | None = None,
-    *,
-    size: str = "",
-    random: bool = False,
-    device: str = "cpu",
-    dtype: str = "float32",
-) -> QwenVl:
-    """See `core.vlm.VlmPart`."""
-    return SOURCE.load(QwenVl, source, size, random, device, dtype)
-
-
 VLM = VlmPart(
     "qwen_vl",
     "Qwen3-VL and Qwen2.5-VL, what most people judge with.",
-    load,
+    SOURCE.loader(QwenVl),
     licence="Apache-2.0 (Qwen2.5-VL-3B: Qwen Research License)",
     family=FAMILY,
     **SOURCE.told,

@@ -1,6 +1,5 @@
 """SmolVLM2: SigLIP, patches folded into few tokens, SmolLM2; 256 million numbers at the least."""
 
-from pathlib import Path
 from typing import Any
 
 from jaxtyping import Float
@@ -104,22 +103,10 @@ SOURCE = Source(
 )
 
 
-def load(
-    source: str | Path | None = None,
-    *,
-    size: str = "",
-    random: bool = False,
-    device: str = "cpu",
-    dtype: str = "float32",
-) -> SmolVlm:
-    """See `core.vlm.VlmPart`."""
-    return SOURCE.load(SmolVlm, source, size, random, device, dtype)
-
-
 VLM = VlmPart(
     "smolvlm",
     "SmolVLM2: the smallest that is worth asking without training, a CPU can run it.",
-    load,
+    SOURCE.loader(SmolVlm),
     licence="Apache-2.0",
     family=FAMILY,
     **SOURCE.told,

@@ -5,7 +5,6 @@ code, which is not run. Its processor would drop patches that hardly change from
 here all are kept, so that a still clip costs what a moving one costs.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,22 +103,10 @@ SOURCE = Source(
 )
 
 
-def load(
-    source: str | Path | None = None,
-    *,
-    size: str = "",
-    random: bool = False,
-    device: str = "cpu",
-    dtype: str = "float32",
-) -> VideoLlama3:
-    """See `core.vlm.VlmPart`."""
-    return SOURCE.load(VideoLlama3, source, size, random, device, dtype)
-
-
 VLM = VlmPart(
     "videollama3",
     "VideoLLaMA 3, which the paper asked untrained.",
-    load,
+    SOURCE.loader(VideoLlama3),
     licence="Apache-2.0",
     family=FAMILY,
     **SOURCE.told,

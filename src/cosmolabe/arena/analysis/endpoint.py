@@ -5,23 +5,19 @@ whose answer stands there is never asked again, so a recorded analysis needs no 
 """
 
 import hashlib
-import http.client
 import json
 import os
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cosmolabe.core.record import read_jsonl
+from cosmolabe.nets.vlm_http import Asker
 
 KEY = "OPENAI_API_KEY"
 MOST_BYTES = 4 << 20  # of an answer
-AGAIN = (408, 409, 429, 500, 502, 503, 504)
-"""Statuses after which the same request may go through."""
 
 
 @dataclass(frozen=True)
@@ -94,46 +90,26 @@ def ask(endpoint: Endpoint, system: str, user: str) -> tuple[str, dict[str, Any]
         "max_tokens": endpoint.max_tokens,
         **endpoint.extra,
     }
-    headers = {"Content-Type": "application/json"}
-    if key := os.environ.get(endpoint.key_variable):
-        headers["Authorization"] = f"Bearer {key}"
-    request = urllib.request.Request(
-        endpoint.url.rstrip("/") + "/chat/completions", json.dumps(body).encode(), headers
+    asker = Asker(
+        endpoint.url.rstrip("/") + "/chat/completions",
+        os.environ.get(endpoint.key_variable, ""),
+        tries=endpoint.tries,
+        timeout=endpoint.timeout,
+        largest=MOST_BYTES,
+        sleep=time.sleep,
     )
-    said = ""
-    for attempt in range(endpoint.tries):
-        if attempt:
-            time.sleep(min(2.0**attempt, 30.0) * 0.5)
-        try:
-            with _OPENER.open(request, timeout=endpoint.timeout) as answer:
-                return _text_of(answer.read(MOST_BYTES + 1))
-        except urllib.error.HTTPError as error:
-            said = f"HTTP {error.code} {error.read(300).decode('utf-8', 'replace')}"
-            error.close()
-            if error.code not in AGAIN:
-                break
-        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-            said = str(error)
-    raise ValueError(f"{endpoint.url} gave no answer: {said[:300]}")
+    got = asker.ask(body)
+    if got.body is None:
+        raise ValueError(f"{endpoint.url} gave no answer: {got.why[:300]}")
+    return _text_of(got.body)
 
 
-class _Stays(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the key is for this endpoint alone."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:  # noqa: ANN401 - its own
-        return None
-
-
-_OPENER = urllib.request.build_opener(_Stays)
-
-
-def _text_of(body: bytes) -> tuple[str, dict[str, Any]]:
-    if len(body) > MOST_BYTES:
-        raise ValueError(f"the endpoint's answer is longer than {MOST_BYTES} bytes")
+def _text_of(tree: Any) -> tuple[str, dict[str, Any]]:  # noqa: ANN401 - what came back
     try:
-        tree = json.loads(body)
         text = tree["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-        raise ValueError(f"the endpoint's answer is no chat completion: {body[:200]!r}") from None
+    except (KeyError, IndexError, TypeError):
+        raise ValueError(
+            f"the endpoint's answer is no chat completion: {str(tree)[:200]!r}"
+        ) from None
     usage = tree.get("usage")
     return str(text or ""), usage if isinstance(usage, dict) else {}

@@ -51,7 +51,7 @@ class Proxy:
         self._on_visit = on_visit
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        accept(self._server, self._serve)
 
     def __enter__(self) -> "Proxy":
         return self
@@ -81,14 +81,6 @@ class Proxy:
                 return True
         return False
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
     def _serve(self, client: socket.socket) -> None:
         with client, contextlib.suppress(OSError, ValueError):
             client.settimeout(PATIENCE)
@@ -110,6 +102,20 @@ class Proxy:
                     client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 server.sendall((onward or b"") + rest)
                 join(client, server)
+
+
+def accept(server: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+    """Serve each visitor in a thread of its own, from now on and until `server` is closed."""
+
+    def visitors() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(client,), daemon=True).start()
+
+    threading.Thread(target=visitors, daemon=True).start()
 
 
 def join(left: socket.socket, right: socket.socket) -> None:

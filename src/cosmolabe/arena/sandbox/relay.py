@@ -9,13 +9,12 @@ import shutil
 import socket
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from cosmolabe.arena.sandbox.box import Box
-from cosmolabe.arena.sandbox.proxy import PATIENCE, join
+from cosmolabe.arena.sandbox.proxy import PATIENCE, accept, join
 
 INSIDE = "/run/cosmolabe"
 SCRIPT = Path(__file__).with_name("forwarding.py")
@@ -31,7 +30,7 @@ class Relay:
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(self.folder / "port"))
         self._server.listen()
-        threading.Thread(target=self._accept, daemon=True).start()
+        accept(self._server, self._serve)
 
     def close(self) -> None:
         """Take the socket file away."""
@@ -39,14 +38,6 @@ class Relay:
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
         with contextlib.ExitStack() as at_end, contextlib.suppress(OSError):
