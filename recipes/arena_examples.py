@@ -286,6 +286,8 @@ def keep(session: Path, target: Path) -> None:
         text = changes(starter, train.read_text("utf-8"))
         if text:
             train.with_name("change.diff").write_text(text, "utf-8")
+        else:
+            train.unlink()  # the starter's, which stands there once
     for name in ("session.json", "ledger.jsonl", "clock.json", "verdict.json"):
         shutil.copyfile(session / name, target / name)
     submission = session / "submission"

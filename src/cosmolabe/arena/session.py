@@ -17,6 +17,7 @@ from typing import Any
 from cosmolabe.arena import experiments, view
 from cosmolabe.arena.budget import Budget, Clock
 from cosmolabe.arena.experiments import SUBMISSION, Rules, Scored
+from cosmolabe.arena.kept_code import code_of
 from cosmolabe.arena.ledger import Ledger, read_ledger
 from cosmolabe.arena.presets import Usage
 from cosmolabe.arena.sandbox import Limits, best_level
@@ -194,6 +195,7 @@ class Session:
             target.mkdir()
             for name in SUBMISSION:
                 shutil.copyfile(self.folder / "experiments" / chosen / name, target / name)
+        self.clock.stop()  # first, so that the ledger and the clock's file tell the same time
         self.ledger.append(
             "end",
             experiment=chosen,
@@ -328,9 +330,8 @@ def history(folder: Path, lines: Sequence[Mapping[str, Any]]) -> list[Tried]:
         score = scores.get(name, {})
         status = line["status"] if line["status"] != "ok" else score.get("status", "unscored")
         val = {k: math.nan if v is None else v for k, v in (score.get("val") or {}).items()}
-        train = folder / "experiments" / name / "train.py"
         proposal = Proposal(
-            train.read_text("utf-8") if train.exists() else "",
+            code_of(folder, name, line["code_hash"]),
             line["config"],
             line.get("note", ""),
             line["seed"],

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.arena.kept_code import code_of, text_of
 from cosmolabe.arena.ledger import read_ledger
 from cosmolabe.core.record import read_json
 
-MOST_TEXT = 2 << 20  # bytes of a train.py, a note
 HORIZONS = ("c1", "c10", "c20")
 PARTS = (*HORIZONS, "composite", "skill")
 NAN = math.nan
@@ -179,7 +179,7 @@ def read_session(folder: Path) -> Session:
         harness=_known(settings.get("preset") or facts.get("harness")),
         seed=int(_number(facts.get("seed", 0)) if _is_number(facts.get("seed", 0)) else 0),
         budget=budget if isinstance(budget, Mapping) else {},
-        starter=_text(start / "train.py") or _text(folder / "task" / "train.py"),
+        starter=text_of(start / "train.py") or text_of(folder / "task" / "train.py"),
         starter_config=_object(start / "config.json"),
         experiments=_experiments(folder, ledger),
         chosen=str(chosen.get("experiment") or ""),
@@ -198,8 +198,7 @@ def _experiments(folder: Path, ledger: Sequence[Mapping[str, Any]]) -> tuple[Exp
     for line in ledger:
         if line["kind"] != "experiment":
             continue
-        name = str(line.get("experiment"))
-        kept = folder / "experiments" / _plain_name(name, folder)
+        name = _plain_name(str(line.get("experiment")), folder)
         score = scores.get(name, {})
         status = str(line.get("status", ""))
         told = score.get("val") or line.get("val") or {}
@@ -211,7 +210,7 @@ def _experiments(folder: Path, ledger: Sequence[Mapping[str, Any]]) -> tuple[Exp
             Experiment(
                 name=name,
                 status=status,
-                train=_text(kept / "train.py"),
+                train=code_of(folder, name, str(line.get("code_hash") or "")),
                 config=line.get("config") or {},
                 note=str(line.get("note") or ""),
                 seed=int(line.get("seed") or 0),
@@ -232,13 +231,6 @@ def _plain_name(name: str, folder: Path) -> str:
     if not name or "/" in name or "\\" in name or name in (".", ".."):
         raise ValueError(f"{folder}: an experiment is named {name[:60]!r}, which is no plain name")
     return name
-
-
-def _text(path: Path) -> str:
-    """A file's text; "" where there is none, it is a link, or nobody could have meant it."""
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_TEXT:
-        return ""
-    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _object(path: Path) -> dict[str, Any]:
