@@ -14,11 +14,14 @@ from cosmolabe.bench.vqa.lessons import (
     is_who,
     moves,
     path,
+    stays,
     who,
 )
 from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
-from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
+from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe, WordsRecipe
+from cosmolabe.bench.vqa.seeing import LEGS, seed_of_leg
 from cosmolabe.bench.vqa.sights import SightSource, characters, slots_of_roles
+from cosmolabe.bench.vqa.vocabulary import STAYS_WHO
 from cosmolabe.bench.vqa.vocabulary import vocabulary as words
 from cosmolabe.core import parts
 from cosmolabe.core.question import TASKS
@@ -125,6 +128,31 @@ def test_an_action_is_told_by_its_number_and_a_change_of_character_frame_by_fram
         assert (len(set(numbers)) > 1) == bool(0 < clip.about["swapped_at"] <= 13)
 
 
+def test_whether_somebody_stays_who_they_were_is_told_frame_by_frame() -> None:
+    clips = game_clips("pong", 24, 0, size=32, held_out=False, swapped=0.5)
+    changed = 0
+    for number, clip in enumerate(clips):
+        found = stays(clip, 4, generator("stays", number))
+        assert found is not None
+        at = clip.about["swapped_at"] or len(clip.frames)
+        assert found.answer.split() == ["yes" if f < at else "no" for f in (0, 4, 9, 13)]
+        changed += "no" in found.answer
+    assert 0 < changed < len(clips)
+
+
+def test_the_players_car_is_unlike_the_others_which_no_question_can_name() -> None:
+    racer = parts.load("games", "racer")
+    for number in range(20):
+        worn = trainable_look(racer, generator("cars", number), turned=0.5).appearance.characters
+        assert len(set(worn[1:])) == 1
+        assert worn[0] != worn[1]
+
+
+def test_another_leg_and_another_draw_show_other_pictures() -> None:
+    legs = [SightRecipe(leg=leg, drawn=drawn) for leg in LEGS for drawn in range(3)]
+    assert len({seed_of_leg(TinyRecipe(), leg) for leg in legs}) == len(legs)
+
+
 def test_is_it_this_number_is_answered_by_the_true_number_and_asked_evenly() -> None:
     clips = game_clips("pong", 24, 0, size=32, held_out=False)
     said = []
@@ -150,6 +178,7 @@ def test_of_somebody_who_dies_no_path_is_asked() -> None:
 @pytest.mark.parametrize("game", parts.names("games"))
 def test_every_word_of_every_question_is_in_the_vocabulary(game) -> None:
     tokens = WordTokens.of(words())
+    tokens.ids(STAYS_WHO.format(who=""))
     clips = game_clips(game, 24, 5, size=16, swapped=0.2)
     for one in questions_of(clips, 1, TASKS):
         tokens.ids(f"{one.text} {one.answer} {' '.join(one.labels)}")

@@ -10,7 +10,16 @@ import numpy as np
 from cosmolabe.bench.vqa.looks import dressed
 from cosmolabe.bench.vqa.recipe import TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.sights import slots_of_roles
-from cosmolabe.bench.vqa.vocabulary import ACTION, IS_ACTION, IS_WHO, MOVES, PATH, STAYS, WHO
+from cosmolabe.bench.vqa.vocabulary import (
+    ACTION,
+    IS_ACTION,
+    IS_WHO,
+    MOVES,
+    PATH,
+    STAYS,
+    STAYS_WHO,
+    WHO,
+)
 from cosmolabe.core import parts
 from cosmolabe.core.episode import shortest_way
 from cosmolabe.core.fields import ALIVE, X, Y
@@ -190,6 +199,18 @@ def who(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | N
     return _ours(clip, text, " ".join(str(number) for number in numbers))
 
 
+def stays(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
+    """Whether somebody is still who they were in the first frame, frame by frame."""
+    game, at = our_game(clip.about["game"]), clip.about["swapped_at"]
+    assert game is not None
+    words = role_words(game, clip.about["swapped_role"] if at else _role(clip, dice))
+    if not words:
+        return None
+    shown = uniform(frames, len(clip.frames))
+    answer = " ".join(NO if at and frame >= at else YES for frame in shown)
+    return _ours(clip, STAYS_WHO.format(who=words), answer)
+
+
 def is_action(clip: AskedClip, frames: int, dice: np.random.Generator) -> Question | None:
     """Is it this action? By number, one word to compare where a label has seven."""
     game = our_game(clip.about["game"])
@@ -226,7 +247,7 @@ def _is_it(
 
 DRILLS = {
     "path": path, "moves": moves, "action": action, "who": who, "is_action": is_action,
-    "is_who": is_who,
+    "is_who": is_who, "stays": stays,
 }  # fmt: skip
 """What is asked for training's sake alone; None where the clip does not decide it."""
 LONG = 6

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cosmolabe.data.held_out import held_out
+from cosmolabe.data.questions.playing import worn_by_roles
 from cosmolabe.engine.canvas import PATTERNS
 from cosmolabe.engine.game import Appearance, Game, Theme
 
@@ -29,9 +30,8 @@ class Look:
 def trainable_look(game: Game, dice: np.random.Generator, turned: float) -> Look:
     """Characters and a theme no list keeps out of training; turned in that share of draws."""
     kept = held_out()
-    worn = dice.permutation(kept.trainable_characters(game))
-    names = tuple(str(worn[role % len(worn)]) for role in range(len(game.roles)))
-    return dressed(game, names, dice, turned)
+    order = [str(name) for name in dice.permutation(kept.trainable_characters(game))]
+    return dressed(game, worn_by_roles(game, order), dice, turned)
 
 
 def dressed(

@@ -1,8 +1,7 @@
 """Makes the bundled vision-language model: eye, projector, words, certificate; offline, resumable.
 
-Each stage leaves its files in the working folder and is not done again: WORK/sight, WORK/sharpen,
-WORK/project, WORK/words, WORK/again, WORK/third and WORK/fourth hold the states of trainings,
-WORK/tower to WORK/tiny the models after them.
+Each stage leaves its files in the working folder and is not done again: the folders called as the
+stages (`STAGES`) hold the states of trainings, WORK/tower to WORK/tiny the models after them.
 `WORK/package` is laid out as the package holds it.
 """
 
@@ -35,7 +34,9 @@ STAGES = (
     ("words", "spoken"),
     ("again", "moving"),
     ("third", "telling"),
-    ("fourth", "tiny"),
+    ("fourth", "asked"),
+    ("look", "looked"),
+    ("fifth", "tiny"),
 )
 """What each stage is called, and the folder of the model after it."""
 Tell = Callable[[str], None]

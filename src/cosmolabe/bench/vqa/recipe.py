@@ -22,6 +22,8 @@ class SightRecipe:
     leg: Literal["tokens", "sharp", "projected"] = "tokens"
     """What is read: the tower's tokens; the same, the player counting most; what the projector
     makes of them, the projector learning with the tower."""
+    drawn: int = 0
+    """Another number draws other pictures."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,33 @@ class TinyRecipe:
         )
     )
     """A fourth: by then yes and no have begun to be learnt, in the last 400 steps of the third."""
+    look: SightRecipe = field(
+        default_factory=lambda: SightRecipe(
+            steps=1200, rate=1e-3, warmup=0.1, leg="projected", drawn=1
+        )
+    )
+    """Tower and projector look once more, by now at rivals that are all dressed alike: before, who
+    of four cars was the player's could not be seen."""
+    fifth: WordsRecipe = field(
+        default_factory=lambda: WordsRecipe(
+            steps=5000,
+            rate=1.2e-3,
+            drills={
+                "path": 0.05,
+                "moves": 0.15,
+                "action": 0.2,
+                "who": 0.1,
+                "is_action": 0.15,
+                "is_who": 0.15,
+                "stays": 0.2,
+            },
+            swapped=0.25,
+            shares={"drill": 0.3, "action_recognition": 0.4, "character_recognition": 0.3},
+            formats={"binary": 0.6, "multiple_choice": 0.15, "open_ended": 0.25},
+        )
+    )
+    """A fifth, long: yes and no, which every shorter leg broke off as they began to be learnt, and
+    whether somebody stays who they were, frame by frame."""
     seed: int = 42
     schema: int = SCHEMA
 

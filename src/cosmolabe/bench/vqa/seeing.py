@@ -24,13 +24,16 @@ LEGS = ("tokens", "sharp", "projected")
 Tell = Callable[[str], None]
 
 
+def seed_of_leg(recipe: TinyRecipe, leg: SightRecipe) -> int:
+    """What decides a leg's pictures: its own for each leg and each number drawn."""
+    return recipe.seed + LEGS.index(leg.leg) + len(LEGS) * leg.drawn
+
+
 def teach_to_see(
     vlm: TinyVlm, recipe: TinyRecipe, leg: SightRecipe, folder: Path | None, tell: Tell
 ) -> None:
     """Train the tower of `vlm` in place for one leg; goes on from `folder`."""
-    source = SightSource(
-        recipe.image, recipe.patch, recipe.seed + LEGS.index(leg.leg), recipe.turned
-    )
+    source = SightSource(recipe.image, recipe.patch, seed_of_leg(recipe, leg), recipe.turned)
     projected = leg.leg == "projected"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)

@@ -24,6 +24,7 @@ PATH = "In which row and column is {who} in each frame?"
 ACTION, WHO = "Which is {who} doing?", "Which character is {who} in each frame?"
 IS_ACTION = "Is {who} doing {number}? Answer yes or no"
 IS_WHO = "Is the character of {who} {number}? Answer yes or no"
+STAYS_WHO = "Is {who} in each frame the same as in the first frame?"
 MOVES, STAYS = "What is {who} doing in each frame?", "stays"
 WRONG = "What goes wrong in this clip?"
 
@@ -40,7 +41,7 @@ def vocabulary() -> tuple[str, ...]:
     texts += [letter(number) for number in range(MOST_OPTIONS)]
     texts += [str(number) for number in range(NUMBERS)]
     texts += [NOTHING, WRONG, *(kind.replace("_", " ") for kind in KINDS)]
-    texts += [YES, NO, "A) B)", PATH, MOVES, STAYS, ACTION, WHO, IS_ACTION, IS_WHO]
+    texts += [YES, NO, "A) B)", PATH, MOVES, STAYS, ACTION, WHO, IS_ACTION, IS_WHO, STAYS_WHO]
     return tuple(words_of(re.sub(r"\{\w+\}", " ", text) for text in texts))
 
 

@@ -118,6 +118,16 @@ def looks(game: Game, play: Play) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return themes, characters
 
 
+def worn_by_roles(game: Game, order: Sequence[str]) -> tuple[str, ...]:
+    """A character of `order` for each role.
+
+    Roles that no question can name all look alike, so that the player's car is unlike the others.
+    """
+    told = [bool(role_words(game, role)) for role in game.roles]
+    places = np.where(told, np.cumsum(told) - 1, sum(told))
+    return tuple(order[place % len(order)] for place in places)
+
+
 def block(play: Play, seed: int, number: int) -> tuple[list[AskedClip], Counter[str]]:
     """TOGETHER clips, and how many stops were dropped for which reason.
 
@@ -169,10 +179,9 @@ class _Table:
 
     def _look(self) -> Appearance:
         themes, characters = looks(self.game, self.play)
-        order = [characters[k] for k in self.draw.permutation(len(characters))]
-        told = [bool(role_words(self.game, role)) for role in self.game.roles]
-        places = np.where(told, np.cumsum(told) - 1, sum(told))  # nameless roles all look alike
-        worn = tuple(order[place % len(order)] for place in places)
+        worn = worn_by_roles(
+            self.game, [characters[k] for k in self.draw.permutation(len(characters))]
+        )
         theme = themes[self.draw.integers(len(themes))]
         return Appearance(worn, theme, int(self.draw.integers(1 << 32)))
 
