@@ -5,20 +5,18 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import script
 
 from cosmolabe.core import parts
 from cosmolabe.data.conformance import CHECKS, check_game
 from cosmolabe.engine import kernels
 
 SCRIPT = Path(__file__).with_name("trace_games.py")
-spec = spec_from_file_location("trace_games", SCRIPT)
-trace_games = module_from_spec(spec)
-spec.loader.exec_module(trace_games)
+trace_games = script("tests/conformance/trace_games.py")
 
 GAMES = parts.names("games")
 

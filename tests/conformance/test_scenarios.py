@@ -1,11 +1,11 @@
 """Every game's scenarios test what they say, and the check that says so sees planted faults."""
 
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import script
 
 from cosmolabe.bench.scenario_check import check_scenario, check_scenarios, verdicts
 from cosmolabe.bench.staging import stage
@@ -15,9 +15,7 @@ from cosmolabe.data.playing import parse_script
 
 SEEDS = 40
 HERE = Path(__file__).parents[2]
-spec = spec_from_file_location("scenario_pages", HERE / "recipes" / "scenario_pages.py")
-scenario_pages = module_from_spec(spec)
-spec.loader.exec_module(scenario_pages)
+scenario_pages = script("recipes/scenario_pages.py")
 
 every_game = pytest.mark.parametrize("name", parts.names("scenarios"))
 

@@ -1,22 +1,16 @@
 """The Atari recipe on small untrained parts, with the real games; needs ale-py and OCAtari."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+from scripts import script
 
 from cosmolabe.core.record import read_json
 
-RECIPE = Path(__file__).resolve().parents[2] / "recipes" / "vqa_atari.py"
 # Importing these libraries warns of their own, older ways.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def recipe():
-    spec = importlib.util.spec_from_file_location("vqa_atari", RECIPE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("recipes/vqa_atari.py")
 
 
 @pytest.fixture(scope="module")

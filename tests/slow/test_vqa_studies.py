@@ -1,9 +1,7 @@
 """Every study of adaptation runs on a small untrained model, from its recipe to its table."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+from scripts import script
 
 pytest.importorskip("transformers", reason="pip install 'cosmolabe[vlm]'")
 pytest.importorskip("peft", reason="pip install 'cosmolabe[vlm]'")
@@ -11,15 +9,10 @@ pytest.importorskip("peft", reason="pip install 'cosmolabe[vlm]'")
 from cosmolabe.bench.vqa.studies import STUDIES
 from cosmolabe.core.record import read_json
 
-RECIPES = Path(__file__).parents[2] / "recipes" / "vqa_studies.py"
-
 
 @pytest.fixture(scope="module")
 def recipe_file():
-    spec = importlib.util.spec_from_file_location("vqa_studies", RECIPES)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("recipes/vqa_studies.py")
 
 
 @pytest.fixture(scope="module")

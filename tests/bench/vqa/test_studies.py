@@ -1,10 +1,9 @@
-import importlib.util
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import script
 
 pytest.importorskip("transformers")
 pytest.importorskip("peft")
@@ -18,15 +17,10 @@ from cosmolabe.data.questions.mixing import PAPER, Mix
 from cosmolabe.data.questions.wording import with_options
 from cosmolabe.nets.adaptation import Adaptation
 
-RECIPES = Path(__file__).parents[3] / "recipes" / "vqa_studies.py"
-
 
 @pytest.fixture(scope="module")
 def recipe_file():
-    spec = importlib.util.spec_from_file_location("vqa_studies", RECIPES)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("recipes/vqa_studies.py")
 
 
 @pytest.fixture(scope="module")
