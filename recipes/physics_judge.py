@@ -3,10 +3,11 @@
     python recipes/physics_judge.py --work runs/physics-judge
 
 Goes on where it was stopped. The recipe is stored in docs/tables/recipes before the first clip is
-drawn; `--install` puts weights, head and certificate into the package; `--beside`, `--ablate` and
+drawn; `--install` puts weights, head and certificate into the package; `--beside`, `--ablations` and
 `--real FOLDER` measure baselines, ablations and real clips into docs/tables/physics-judge.json; and
 docs/judges/physics-bundled.md is written from what there is. Needs the extras `torch`, `video` and
-`mujoco`.
+`mujoco`; `--beside` also `offline` for another eye, unless `--no-other-eye`, and `vlm` for the
+bundled VLM, unless `--no-vlm`.
 """
 
 # ruff: noqa: E501 - lines of the page it writes
@@ -20,7 +21,14 @@ import tyro
 from rich.console import Console
 
 from cosmolabe.bench.physics.ablations import ablate
-from cosmolabe.bench.physics.baselines import compare
+from cosmolabe.bench.physics.baselines import (
+    NOTHING,
+    OTHER_EYE,
+    SHOWN,
+    WRONG,
+    compare,
+    fit_other_eye,
+)
 from cosmolabe.bench.physics.certificate import read_certificate, rows_of, scores_of
 from cosmolabe.bench.physics.ladder import ladder
 from cosmolabe.bench.physics.making import (
@@ -38,6 +46,7 @@ from cosmolabe.bench.physics.making import (
     read_judged,
 )
 from cosmolabe.bench.physics.real_clips import check_real
+from cosmolabe.core import parts
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.held_out import held_out
 from cosmolabe.nets.twin_maps import see_all
@@ -61,11 +70,16 @@ def main(
     install: bool = False,
     store_only: bool = False,
     beside: bool = False,
+    other_eye: bool = True,
+    vlm: bool = True,
     ablations: tuple[str, ...] | None = None,
     real: Path | None = None,
     page_only: bool = False,
 ) -> None:
-    """Make it in `work`; `store_only` writes the recipe and nothing else, `page_only` the page."""
+    """Make it in `work`; `store_only` writes the recipe and nothing else, `page_only` the page.
+
+    Of what `beside` measures, `other_eye` is slow: it looks at every twin, about 0.7 s a clip.
+    """
     recipe = JudgeRecipe()
     if not page_only:
         kept = {"hash": recipe.hash, "held_out": held_out().fingerprint, **plain(asdict(recipe))}
@@ -84,7 +98,7 @@ def main(
                 shutil.copy(package / file, PACKAGE / file)
             shutil.copytree(package / HEAD, PACKAGE / HEAD, dirs_exist_ok=True)
     if beside:
-        _keep("baselines", lambda: _baselines(work, recipe))
+        _keep("baselines", lambda: _baselines(work, other_eye, vlm, tell))
     if ablations is not None:
         rows = [row for row in read_judged(work) if row.split != "test"]
         _keep(
@@ -100,14 +114,29 @@ def _keep(name: str, measure: Callable[[], Any]) -> None:
     write_json(TABLE, {**content, name: plain(measure())})
 
 
-def _baselines(work: Path, recipe: JudgeRecipe) -> list[dict[str, Any]]:
+def _baselines(
+    work: Path, other_eye: bool, vlm: bool, tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
     rows, judge = read_judged(work), judge_of(work / "package")
-    train = [r for r in rows if r.split == "train" and not r.group.startswith(MORE)]
-    clips = [c for c in see_all(work / "twins", train, work / "maps") if c.role == "true"]
-    lawful = features_of(clips, judge.encoder.net)
+    train = see_all(work / "twins", [r for r in rows if r.split == "train"], work / "maps")
+    true = [c for c in train if c.role == "true" and not c.row.group.startswith(MORE)]
+    lawful = list(features_of(true, judge.encoder.net).values())
+    other = None
+    if other_eye:
+        kept = work / "beside"
+        other = fit_other_eye(work / "twins", train, kept, tell=_said("another eye", tell))
+    asked = parts.load("vlms", "tiny").load() if vlm else None
     test = [row for row in rows if row.split == "test"]
-    out = work / f"beside-{judge.protocol.fingerprint}.jsonl"
-    return compare(work / "twins", test, judge, list(lawful.values()), out)
+    told = _said("beside", tell)
+    return compare(work / "twins", test, judge, lawful, work, told, other=other, vlm=asked)
+
+
+def _said(what: str, tell: Callable[[str], None]) -> Callable[[int, int], None]:
+    def said(done: int, total: int) -> None:
+        if done == total or done % 100 == 0:
+            tell(f"{what} {done}/{total}")
+
+    return said
 
 
 def number(found: Any) -> str:
@@ -229,6 +258,8 @@ def _more(more: dict[str, Any]) -> list[str]:
         columns = ("scorer", "pairwise, all", "pairwise, kind and scene unseen", "ρ, mean", "leakage",
                    "raw scores")  # fmt: skip
         text += ["\n## Beside it, on the same clips\n", table(columns, rows), BESIDE]
+        names = [r["scorer"] for r in more["baselines"]]
+        text += [said for part, said in SAID.items() if any(part in name for name in names)]
     if "ablations" in more:
         rows = [
             (r["variant"], number(r["pairwise"]), number(r["rho"]), number(r["leakage"]),
@@ -301,6 +332,14 @@ BESIDE = """
 `eye without a head` is the mean of the eye's own log odds at its three worst times. `jerk` is the second difference of
 matched patches; `surprise` the error of a linear predictor of the eye's features, fitted on lawful training clips.
 """
+SAID = {
+    OTHER_EYE: f"""`{OTHER_EYE}` learnt from photographs and stays as it is; its heads saw the labels that ours saw.
+""",
+    "asked": f"""The VLM is shown {SHOWN} frames and asked "{WRONG}"; its score is the log odds of all kinds of damage
+against "{NOTHING}". It was never taught that question.
+""",
+}
+"""Of baselines that may be left out, by a part of their name."""
 ABLATED = """
 `python recipes/physics_judge.py --ablations`: heads fitted anew, one choice changed; never on test.
 """

@@ -5,7 +5,7 @@ other eye's `stats head`, which saw what the judge's own heads did: what is our 
 that learnt from photographs, under heads fitted on the same twins?
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from cosmolabe.bench.physics.making import JudgeRecipe, labelled
 from cosmolabe.bench.physics.twin_scores import Frames, Scored, score_rows
 from cosmolabe.core import parts
 from cosmolabe.core.encoder import Encoder
+from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.vlm import Vlm
 from cosmolabe.data.damage import KINDS
 from cosmolabe.data.questions.protocol import uniform
@@ -41,8 +42,8 @@ from cosmolabe.nets.twin_maps import SeenClip, maps_of, on_grid, refuse_held_out
 PAST = 3  # rows of features that the predictor sees
 RIDGE = 1.0
 WORST = 3  # times whose mean stands for a clip
-WRONG, NOTHING = "What goes wrong in this clip?", "nothing of this kind"
-"""Asked of a vision-language model, in words that the bundled one knows."""
+WRONG, NOTHING = "What goes wrong in this clip?", "nothing"
+"""Asked of a vision-language model, in words that the bundled one knows (it refuses others)."""
 SHOWN = 8  # frames of a clip that it sees
 OTHER_EYE, OTHER_SIZE = "efficientnet_lite", "128"
 """The eye with real ImageNet weights that works offline, at the size nearest to the twins'."""
@@ -248,15 +249,19 @@ def compare(
     rows: Sequence[TwinRow],
     judge: Physics,
     lawful: Sequence[np.ndarray],
-    out: Path,
+    work: Path,
     tell: Callable[[int, int], None] | None = None,
     num: int = 500,
     other: OtherEye | None = None,
     vlm: Vlm | None = None,
 ) -> list[dict[str, Any]]:
-    """One row a scorer: pairwise accuracy, ρ, leakage, and where its raw scores lie."""
+    """One row a scorer: pairwise accuracy, ρ, leakage, and where its raw scores lie.
+
+    Scores are kept in `work`, in a file for these very scorers, so an interrupted run goes on.
+    """
     net = judge.encoder.net  # ty: ignore[missing-attribute]
     by_name = scorers(judge, lawful, other, vlm)
+    out = work / f"beside-{_identity(by_name, judge, lawful, other, vlm)}.jsonl"
 
     def score(frames: Frames, fps: float) -> Scored:
         seen = look(frames, fps, net)
@@ -264,12 +269,25 @@ def compare(
 
     told = score_rows(folder, rows, score, out, attacks=False, progress=tell)
     if any(len(one.members) != len(by_name) for one in told.values()):
-        raise ValueError(f"{out} holds scores of other baselines than {list(by_name)}; remove it")
+        raise ValueError(f"{out} is not what was written; remove it")
     found = []
     for place, name in enumerate(by_name):
         mine = {clip: Scored(one.members[place]) for clip, one in told.items()}
         found.append({"scorer": name, **measured(rows, mine, num)})
     return found
+
+
+def _identity(
+    names: Iterable[str],
+    judge: Physics,
+    lawful: Sequence[np.ndarray],
+    other: OtherEye | None,
+    vlm: Vlm | None,
+) -> str:
+    """Of all that scores, weights and training data included."""
+    heads = other and (other.encoder.key, other.heads.recipe, other.heads.data)
+    asks = vlm and (vlm.key, WRONG, NOTHING, SHOWN)
+    return fingerprint(list(names), judge.protocol.fingerprint, clip_hash(*lawful), heads, asks)
 
 
 def measured(rows: Sequence[TwinRow], scores: Mapping[str, Scored], num: int) -> dict[str, Any]:

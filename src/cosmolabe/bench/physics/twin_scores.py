@@ -131,7 +131,7 @@ def read_scores(path: Path) -> dict[str, Scored]:
         nan = float("nan")
         found[row["clip"]] = Scored(
             nan if row["raw"] is None else row["raw"],
-            tuple(row["members"]),
+            tuple(nan if member is None else member for member in row["members"]),
             nan if row["motion"] is None else row["motion"],
             row["why"],
             tuple(nan if end is None else end for end in row["worst"]),  # ty: ignore[invalid-argument-type]
