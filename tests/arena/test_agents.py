@@ -14,7 +14,7 @@ from cosmolabe.arena.driving import agent_named, run_session
 from cosmolabe.arena.presets import PRESETS, Usage, preset_named
 from cosmolabe.arena.scripts import read_script
 from cosmolabe.arena.service import Service
-from cosmolabe.arena.session import ledger_of
+from cosmolabe.arena.session import Session, ledger_of
 from cosmolabe.arena.tasks.folder import TaskPlan, starter_config
 from cosmolabe.arena.tasks.one_file import one_file
 from cosmolabe.core import parts
@@ -310,6 +310,94 @@ def test_a_tool_in_its_sandbox_asks_for_experiments_and_chooses_one(new):
         assert said in log, log
     begin = ledger_of(folder)[0]
     assert (begin["agent"], begin["harness"], begin["llm"]) == ("command", "sh", "none")
+
+
+FAKE = """#!/bin/sh
+python run.py --note "by a script of my own"
+"""
+
+
+def script_of_mine(folder, text=FAKE):
+    path = folder / "my agent.sh"
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_a_script_of_ones_own_is_named_by_its_path_and_laid_in(new, tmp_path, monkeypatch):
+    path = script_of_mine(tmp_path)
+    found, chosen = run_session(new("linear"), "command", {"command": f"'{path}'"})
+    assert [one.proposal.note for one in found] == ["by a script of my own"]
+    monkeypatch.chdir(tmp_path)
+    again, _ = run_session(new("linear"), "command", {"command": "sh './my agent.sh'"})
+    assert [one.proposal.note for one in again] == ["by a script of my own"]
+    assert chosen == "001"
+
+
+def test_what_the_box_shows_or_the_task_folder_holds_is_named_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("here.sh", "both.sh", "task/both.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    words = ["/bin/sh", "./both.sh", "./here.sh", "plain", "a/b: no path", "./nothing"]
+    told, own = command.laid_in(words, tmp_path / "task", (("/bin", "/bin"),))
+    assert told == ["/bin/sh", "./both.sh", "/own/2/here.sh", *words[3:]]
+    assert own == (((tmp_path / "here.sh").resolve(), "/own/2/here.sh"),)
+
+
+def test_a_tool_that_fails_before_it_asks_for_anything_does_not_end_the_session(new, tmp_path):
+    folder = new("linear")
+    path = script_of_mine(tmp_path, "#!/bin/sh\necho no such key >&2\nexit 3\n")
+    with pytest.raises(ValueError, match=r"ended with 3 and asked for nothing; .*'no such key'"):
+        run_session(folder, "command", {"command": f"'{path}'"})
+    assert [line["kind"] for line in ledger_of(folder)] == ["begin"]
+    script_of_mine(tmp_path)
+    found, chosen = run_session(folder, "command", {"command": f"'{path}'"})
+    assert (len(found), chosen) == (1, "001")
+    assert [line["kind"] for line in ledger_of(folder)][:2] == ["begin", "resume"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings", "why"),
+    [
+        ("command", {"command": "no-such-agent --auto"}, "no 'no-such-agent' on this machine's"),
+        ("command", {"command": "./no-such-agent"}, "no file ./no-such-agent here, nor in the"),
+        ("command", {"command": "home-tool"}, "which its sandbox does not show"),
+        ("command", {"command": "sh", "keys": "NO_SUCH_KEY"}, r"needs one of \['NO_SUCH_KEY'\]"),
+        ("command", {"command": "sh", "hosts": "a/b"}, "a/b"),
+        ("command", {"preset": "cloud-code"}, "no preset 'cloud-code'"),
+        ("replay", {}, "needs --recording"),
+        ("replay", {"recording": "nowhere"}, "nowhere: no experiment"),
+        ("scripted", {}, "needs --script"),
+        ("scripted", {"script": "nowhere.json"}, "nowhere.json"),
+    ],
+)
+def test_an_agent_that_cannot_act_is_refused_before_anything_is_begun(
+    new, tmp_path, monkeypatch, agent, settings, why
+):
+    tool = tmp_path / "bin" / "home-tool"
+    tool.parent.mkdir()
+    tool.write_text(FAKE)
+    tool.chmod(0o755)
+    monkeypatch.setattr(command, "PROGRAMS", (str(tool.parent), *command.PROGRAMS))
+    folder = new("linear")
+    with pytest.raises(ValueError, match=why):
+        run_session(folder, agent, settings)
+    assert not (folder / "ledger.jsonl").exists()
+    found, _ = run_session(folder, "null", {"runs": 1})
+    assert len(found) == 1, "so that another may begin"
+
+
+def test_one_session_has_one_tool_and_one_language_model(new):
+    folder = new("linear")
+    with Session(folder, agent="command", settings={"command": "sh a", "llm": "m"}):
+        pass
+    for settings, why in (({"command": "python a", "llm": "m"}, "harness 'sh', not 'python'"),
+                          ({"command": "sh a", "llm": "n"}, "llm 'm', not 'n'")):  # fmt: skip
+        with pytest.raises(ValueError, match=why):
+            Session(folder, agent="command", settings=settings)
+    with Session(folder, agent="command", settings={"command": "sh b", "llm": "m"}):
+        pass
 
 
 def test_a_tool_is_stopped_when_it_has_spent_what_it_may(new, monkeypatch):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cosmolabe.arena.session import Session
+from cosmolabe.arena.session import Session, read_session
 from cosmolabe.core import parts
 from cosmolabe.core.agent import AgentPart, SessionOver, Tried
 
@@ -32,6 +32,8 @@ def run_session(
     if unknown:
         raise ValueError(f"the agent '{part.name}' takes {sorted(part.settings)}; got {unknown}")
     told = {**part.settings, **(settings or {})}
+    read_session(folder)  # first: what is no session is told before what an agent lacks
+    part.check(told, folder)
     with Session(folder, agent=part.name, settings=told, level=level, gpu=gpu) as session:
         with contextlib.suppress(SessionOver):  # as most sessions end
             part.drive(session)

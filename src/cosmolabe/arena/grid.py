@@ -210,27 +210,10 @@ def _verify(top: Path, session: Path, job: Mapping, plan: GridPlan, level: str) 
 
 def _verify_starter(top: Path, session: Path, job: Mapping, plan: GridPlan, level: str) -> None:
     """Score the session's own unchanged run as what was submitted is scored, but once."""
-    import tempfile
+    from cosmolabe.arena.verdicts import verify_starter
 
-    from cosmolabe.arena.analysis.sessions import read_session
-    from cosmolabe.arena.tasks.slim import write_slim
-    from cosmolabe.arena.verdicts import held_out_beds
-    from cosmolabe.arena.verifier.verify import Verifier
-    from cosmolabe.data.store import open_store
-
-    path = session / "starter" / "verdict.json"
-    if not plan.starters or path.exists():
-        return
-    read = read_session(session)
-    unchanged = [one for one in read.starters if one.status == "ok"]
-    if not unchanged:
-        return
-    store = open_store(Path(read.facts["store"]))
-    beds = held_out_beds(store, _asked(plan, level), read.facts["protocol"])
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-starter-") as scratch:
-        verifier = Verifier(write_slim(Path(scratch) / "package"), level)
-        folder = session / "experiments" / unchanged[0].name
-        write_json(path, verifier.verify(folder, beds, audit=False))
+    if plan.starters:
+        verify_starter(session, _asked(plan, level))
 
 
 def _asked(plan: GridPlan, level: str) -> Any:  # noqa: ANN401 - an Asked, loaded lazily

@@ -25,7 +25,7 @@ from cosmolabe.arena.tasks.folder import YOURS, TaskPlan, make_task, protected
 from cosmolabe.bench.bed import Bed, lay_out
 from cosmolabe.core.agent import Proposal, SessionOver, Tried
 from cosmolabe.core.protocol import fingerprint
-from cosmolabe.core.record import plain, read_json, versions, write_json
+from cosmolabe.core.record import plain, read_json, require_columns, versions, write_json
 from cosmolabe.core.seeds import seed_of
 from cosmolabe.data.store import Store, open_store
 
@@ -34,7 +34,15 @@ SESSION, LEDGER, CLOCK, STARTER = "session.json", "ledger.jsonl", "clock.json", 
 PROTOCOL = "state/1"
 WINDOWS = 256  # of val; as many as `judge` looks at
 MOST = 999  # experiments
+FACTS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("game", "model", "size", "protocol", "store", "data"), (str,)),
+    **dict.fromkeys(("seed", "memory", "windows"), (int,)),
+    "steps": (int, type(None)),
+    **dict.fromkeys(("budget", "task"), (dict,)),
+}
+"""What session.json holds besides who acted."""
 LEAST = 5.0  # seconds; with less left no experiment is begun
+WHO = ("agent", "harness", "llm")
 SCORING = 120.0  # seconds a checkpoint may take to answer for val
 
 
@@ -107,7 +115,8 @@ class Session:
         self.rules = Rules(self.task, self.level, limits, gpu)
         self.ledger = Ledger(self.folder / LEDGER)
         try:
-            self.clock = Clock(self.folder / CLOCK, Budget(**self.facts["budget"]))
+            budget = _budget_of(self.facts, self.folder / SESSION)
+            self.clock = Clock(self.folder / CLOCK, budget)
             self._begin(agent)
         except BaseException:
             self.ledger.close()
@@ -226,11 +235,12 @@ class Session:
             write_json(self.folder / SESSION, self.facts)
             self.ledger.append("begin", session=fingerprint(self.facts), **who)
             return
-        was = self.facts.get("agent")
-        if agent and agent != was:
-            raise ValueError(
-                f"{self.folder} was begun by the agent '{was}', not '{agent}'; a session has one"
-            )
+        for name in WHO if agent else ():
+            was, now = self.facts.get(name), who[name]
+            if now != was:
+                raise ValueError(
+                    f"{self.folder} was begun by the {name} '{was}', not '{now}'; a session has one"
+                )
         spent = self.clock.seconds_spent
         self.ledger.append("resume", **who, wall=spent)
 
@@ -309,7 +319,18 @@ def read_session(folder: Path) -> dict[str, Any]:
     facts = read_json(path)
     if not isinstance(facts, dict) or facts.get("schema") != SCHEMA:
         raise ValueError(f"{path} is no session of schema {SCHEMA}")
+    require_columns(facts, str(path), FACTS)
+    _budget_of(facts, path)
+    if not (facts["memory"] > 0 and facts["windows"] > 0):
+        raise ValueError(f"{path}: memory and windows have to be above 0")
     return facts
+
+
+def _budget_of(facts: Mapping[str, Any], path: Path) -> Budget:
+    try:
+        return Budget(**facts["budget"])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: 'budget' is {str(facts['budget'])[:60]!r} ({error})") from None
 
 
 def val_bed(store: Store, windows: int = WINDOWS, protocol: str = PROTOCOL) -> Bed:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.arena.analysis.sessions import read_session
 from cosmolabe.arena.sandbox import Limits
-from cosmolabe.arena.session import ledger_of, made_by, read_session, val_bed
+from cosmolabe.arena.session import STARTER, ledger_of, made_by, val_bed
+from cosmolabe.arena.session import read_session as agreed_on
 from cosmolabe.arena.tasks.data import write_data
 from cosmolabe.arena.tasks.slim import write_slim
 from cosmolabe.arena.verifier.copying import Copied
 from cosmolabe.arena.verifier.held_out import (
+    Overlap,
     held_out_bed,
     held_out_store,
     overlap,
@@ -49,34 +52,96 @@ class Asked:
     """Verify a session that has a verdict already."""
 
 
-def verify_session(folder: Path, asked: Asked = Asked()) -> Verdict:
+@dataclass(frozen=True)
+class Tests:
+    """What a session's checkpoints are scored on: each of them on the same windows."""
+
+    store: Store
+    """The session's own episodes."""
+    beds: Mapping[str, Bed]
+    """Test, and scenario where asked for."""
+    overlaps: Mapping[str, Overlap]
+    """What of them stands in the session's data, and so is left out."""
+
+
+def verify_session(folder: Path, asked: Asked = Asked(), tests: Tests | None = None) -> Verdict:
     """The verdict on a session that has ended; also written to its `verdict.json`."""
-    facts = read_session(folder)
-    lines = ledger_of(folder)
-    if not lines or lines[-1]["kind"] != "end":
-        raise ValueError(f"{folder} has not ended; `arena run` goes on with it")
-    if (folder / VERDICT).exists() and not asked.once_more:
-        raise ValueError(f"{folder} has a verdict; a test that is looked at twice is no test")
-    if not (folder / SUBMISSION).exists():
-        raise ValueError(f"{folder} submitted nothing: no experiment of it has a score")
-    store = open_store(Path(facts["store"]))
-    tests = held_out_beds(store, asked, facts["protocol"])
-    shared = {name: overlap(bed, [(store, "train"), (store, "val")]) for name, bed in tests.items()}
-    beds = {**tests, "val": val_bed(store, facts["windows"], facts["protocol"])}
+    facts, lines = _ended(folder, asked)
+    tests = tests or tests_of(folder, asked)
+    store, played = tests.store, tests.beds
+    beds = {**played, "val": val_bed(store, facts["windows"], facts["protocol"])}
     with tempfile.TemporaryDirectory(prefix="cosmolabe-verify-") as scratch:
         package = write_slim(Path(scratch) / "package")
         verdict = Verifier(package, asked.level, gpu=asked.gpu).verify(
             folder / SUBMISSION,
             beds,
             admit=admitting(folder),
-            overlaps=shared,
+            overlaps=tests.overlaps,
             again=_again(store, facts, asked, Path(scratch)) if asked.seeds else None,
         )
-    seeds = {name: seeds_shared(store, bed.store) for name, bed in tests.items()}
-    told = {name: {**verdict.overlap.get(name, {}), "seeds": seeds[name]} for name in tests}
+    seeds = {name: seeds_shared(store, bed.store) for name, bed in played.items()}
+    told = {name: {**verdict.overlap.get(name, {}), "seeds": seeds[name]} for name in played}
     verdict = replace(verdict, overlap=told, ledger=lines[-1]["hash"])
     write_json(folder / VERDICT, verdict)
     return verdict
+
+
+def verify_starter(folder: Path, asked: Asked = Asked(), tests: Tests | None = None) -> None:
+    """Write `starter/verdict.json`, which gains are counted from: the session's own unchanged run.
+
+    On the windows of the submission, once; nothing where the session never ran its starter as it
+    was.
+    """
+    path = folder / STARTER / VERDICT
+    unchanged = [one.name for one in read_session(folder).starters if one.status == "ok"]
+    if not unchanged or (path.exists() and not asked.once_more):
+        return
+    tests = tests or tests_of(folder, asked)
+    with tempfile.TemporaryDirectory(prefix="cosmolabe-starter-") as scratch:
+        package = write_slim(Path(scratch) / "package")
+        verdict = Verifier(package, asked.level, gpu=asked.gpu).verify(
+            folder / "experiments" / unchanged[0],
+            tests.beds,
+            admit=admitting(folder),
+            overlaps=tests.overlaps,
+            audit=False,
+        )
+    write_json(path, verdict)
+
+
+def verify_both(folder: Path, asked: Asked = Asked()) -> Verdict:
+    """The verdict on the submission, beside one on the starter where it was ever run.
+
+    The starter comes first: what is cut short between the two goes on with the same command.
+    """
+    _ended(folder, asked)
+    tests = tests_of(folder, asked)
+    verify_starter(folder, asked, tests)
+    return verify_session(folder, asked, tests)
+
+
+def tests_of(folder: Path, asked: Asked) -> Tests:
+    """The held-out windows of a session, and what of them its own data hold."""
+    facts = agreed_on(folder)
+    store = open_store(Path(facts["store"]))
+    beds = held_out_beds(store, asked, facts["protocol"])
+    shared = {name: overlap(bed, [(store, "train"), (store, "val")]) for name, bed in beds.items()}
+    return Tests(store, beds, shared)
+
+
+def _ended(folder: Path, asked: Asked) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What was agreed and the ledger of a session that may be verified."""
+    facts, lines = agreed_on(folder), ledger_of(folder)
+    if not lines or lines[-1]["kind"] != "end":
+        raise ValueError(f"{folder} has not ended; `arena run` goes on with it")
+    if (folder / VERDICT).exists() and not asked.once_more:
+        raise ValueError(
+            f"{folder} has a verdict; a test that is looked at twice is no test "
+            "(--once-more looks all the same)"
+        )
+    if not (folder / SUBMISSION).exists():
+        raise ValueError(f"{folder} submitted nothing: no experiment of it has a score")
+    return facts, lines
 
 
 def held_out_beds(store: Store, asked: Asked, protocol: str) -> dict[str, Bed]:

@@ -13,7 +13,7 @@ Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaVerify(Verb):
-    """Score what a session submitted, once, on episodes it never saw."""
+    """Score what a session submitted, and its starter, once, on episodes it never saw."""
 
     session: Positional[Path]
     """Folder of a session that has ended."""
@@ -34,7 +34,8 @@ class ArenaVerify(Verb):
 
     def run(self) -> Answer:
         """Play, ask, score, train again."""
-        from cosmolabe.arena.verdicts import Asked, verify_session
+        from cosmolabe.arena.analysis.sessions import read_session
+        from cosmolabe.arena.verdicts import Asked, verify_both
 
         asked = Asked(
             self.episodes,
@@ -45,9 +46,12 @@ class ArenaVerify(Verb):
             self.home,
             self.once_more,
         )
-        verdict = verify_session(self.session, asked)
-        data = {"session": self.session, **asdict(verdict)}
-        return Answer(data, _told(verdict), ok=verdict.status == "ok")
+        verdict = verify_both(self.session, asked)
+        starter = read_session(self.session).starter_verdict
+        data = {"session": self.session, **asdict(verdict), "starter": starter}
+        where = f"wrote {self.session / 'verdict.json'}"
+        text = [*_told(verdict), _beside(verdict, starter), where]
+        return Answer(data, text, ok=verdict.status == "ok")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +115,21 @@ def _honest_table(rows: list[Any]) -> Table:
 
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
+
+
+def _beside(verdict: Any, starter: Any) -> str:  # noqa: ANN401 - a Verdict, loaded lazily; JSON
+    """What the starter's own run scores, and what was gained over it."""
+    from cosmolabe.arena.analysis.sessions import scores_of
+
+    if not starter:
+        return "the starter was never run as it was, so no gain over it is known"
+    before = scores_of(starter, "test")["composite"]
+    if before != before:
+        return f"the starter has no score: {starter.get('status')}, {starter.get('why')}"
+    said = f"the starter scores {before:.4f} on test"
+    if verdict.status != "ok":
+        return said
+    return f"{said}: a gain of {verdict.scores['test'].composite - before:+.4f}"
 
 
 def _told(verdict: Any) -> list[Any]:  # noqa: ANN401 - a Verdict, loaded lazily

@@ -130,6 +130,10 @@ class ArenaRun(Verb):
         """Drive the agent, then lay out what it submits."""
         from cosmolabe.arena.driving import run_session
 
+        for name in ("runs", "spend"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"--{name} has to be above 0; got {value:g}")
         told = ("runs", "script", "recording", "preset", "command", "llm", "hosts", "keys", "spend")
         settings = {name: v for name in told if (v := getattr(self, name)) is not None}
         tried, chosen = run_session(
@@ -139,7 +143,9 @@ class ArenaRun(Verb):
         if chosen:
             text.append(f"submitted {chosen}; next: cosmolabe arena verify {self.session}")
         else:
-            text.append("nothing to submit: no experiment has a score")
+            told = "nothing to submit: no experiment has a score"
+            transcript = self.session / "transcript"
+            text.append(f"{told}; see {transcript}" if transcript.is_dir() else told)
         data = {"session": self.session, "submitted": chosen, "tried": rows_of(tried)}
         return Answer(data, text, ok=bool(chosen))
 

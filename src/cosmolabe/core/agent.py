@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 
@@ -93,6 +94,10 @@ def run_starter(desk: Desk) -> None:
         )
 
 
+def anything_goes(settings: Mapping[str, Any], folder: Path) -> None:
+    """Refuses no settings."""
+
+
 @dataclass(frozen=True)
 class AgentPart:
     """An agent by name."""
@@ -106,5 +111,8 @@ class AgentPart:
     that needs more of a session than a `Desk` says so in its docstring."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What may be told it, by name, with defaults."""
+    check: Callable[[Mapping[str, Any], Path], None] = anything_goes
+    """check(settings, session's folder): refuses what it could not act by, before anything of the
+    session is begun."""
     learns: str = "none"
     """The language model that decides, where one does."""

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from cosmolabe.arena.analysis.gains import gain_of, starts_of
+from cosmolabe.arena.analysis.sessions import read_session
 from cosmolabe.arena.driving import run_session
-from cosmolabe.arena.session import ledger_of
+from cosmolabe.arena.session import Session, ledger_of
 from cosmolabe.arena.verdicts import Asked, admitting, verify_session
 from cosmolabe.arena.verifier.copying import copy_submission
 from cosmolabe.arena.verifier.replicating import Retraining, replicated_of, stands_out
@@ -101,6 +103,40 @@ def test_the_command_line_says_what_the_verdict_says(session, asked, capsys):
     assert code == 0
     assert told["status"] == "ok"
     assert told["scores"]["test"]["windows"] > 0
+
+
+def test_verify_scores_the_starter_beside_the_submission_on_the_same_windows(new, asked, capsys):
+    folder = new("linear")
+    with Session(folder, agent="null") as work:
+        work.run(work.starter)
+        train = work.starter.train.replace("RIDGE = 1e-3", "RIDGE = 3e-2")
+        work.submit(work.run(replace(work.starter, train=train)).experiment)
+        work.finish()
+    words = [str(folder), "--episodes", "16", "--scenarios", "0", "--seeds", "0"]
+    assert run(["arena", "verify", *words, "--home", str(asked.home)]) == 0
+    said = capsys.readouterr().out
+    mine = json.loads((folder / "verdict.json").read_text())
+    starter = json.loads((folder / "starter" / "verdict.json").read_text())
+    assert starter["files"]["weights.safetensors"] == ledger_of(folder)[1]["weights_hash"]
+    assert mine["files"]["weights.safetensors"] == ledger_of(folder)[3]["weights_hash"]
+    test, before = mine["scores"]["test"], starter["scores"]["test"]
+    assert (test["data"], test["windows"]) == (before["data"], before["windows"])
+    gain = test["composite"] - before["composite"]
+    assert gain != 0
+    assert f"a gain of {gain:+.4f}" in said
+    read = read_session(folder)
+    assert gain_of(read, starts_of([read])["pong / linear"]).delta_test == pytest.approx(gain)
+
+
+def test_a_session_that_never_ran_its_starter_has_no_gain(new, asked, capsys):
+    folder = new("linear")
+    with Session(folder, agent="null") as work:
+        work.run(replace(work.starter, train=work.starter.train + "\n# mine\n"))
+        work.finish()
+    words = [str(folder), "--episodes", "16", "--scenarios", "0", "--seeds", "0"]
+    assert run(["arena", "verify", *words, "--home", str(asked.home)]) == 0
+    assert "no gain over it is known" in capsys.readouterr().out
+    assert not (folder / "starter" / "verdict.json").exists()
 
 
 def test_luck_stands_out_and_noise_does_not():

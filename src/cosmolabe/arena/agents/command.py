@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from cosmolabe.arena.presets import Preset, Usage, preset_named
 from cosmolabe.arena.sandbox import Box, Child, Limits, open_child, python_root
+from cosmolabe.arena.sandbox.box import Pieces
 from cosmolabe.arena.sandbox.proxy import Proxy, Visit
 from cosmolabe.arena.service import ANSWERS, ASKED, Service
 from cosmolabe.arena.session import Session
@@ -27,7 +28,8 @@ from cosmolabe.arena.tasks.folder import PROTECTED
 from cosmolabe.arena.tasks.slim import covering
 from cosmolabe.core.agent import AgentPart
 
-TASK, HOME = "/task", "/home/agent"
+TASK, HOME, OWN = "/task", "/home/agent", "/own"
+PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin")
 LOOK = 0.2  # seconds between two looks at what is asked
 SHOWN_EVERY = 1.0  # seconds between two writings of time_left
 READ_ONLY = (*PROTECTED, "experiments", ANSWERS, "time_left")
@@ -37,7 +39,11 @@ def drive(desk: Session) -> None:
     """Run the command until it ends, the time is over, or it has spent what it may."""
     preset = preset_of(desk.settings)
     spend = desk.settings.get("spend")
-    words = preset.command(str(desk.settings.get("llm") or ""), spend)
+    words, own = laid_in(
+        preset.command(str(desk.settings.get("llm") or ""), spend),
+        desk.task,
+        python_root(tools=True),
+    )
     service, transcript = Service(desk, desk.task), desk.folder / "transcript"
     transcript.mkdir(exist_ok=True)
     number = len(list(transcript.glob("*.log")))
@@ -46,15 +52,16 @@ def drive(desk: Session) -> None:
         (transcript / f"{number:02d}.hosts").open("a") as visits,
         _network(preset, visits) as (network, env),
     ):
-        box = _box(desk, preset, network, env)
+        box = _box(desk, preset, own, network, env)
         # Its stdout goes where its stderr goes: into the transcript.
         argv = ["/bin/sh", "-c", 'exec "$@" >&2', "sh", *words]
         with open_child(box, argv, desk.level, log=log) as child:
             reader = _Reading(log, preset, desk.usage)
             waiting = threading.Thread(target=_outlast, args=(child,), daemon=True)
             waiting.start()
+            asked = 0
             while waiting.is_alive():
-                served = service.serve()
+                asked += (served := service.serve())
                 reader.read()
                 desk.show_time()
                 if desk.clock.over or _overspent(desk.usage, spend):
@@ -62,9 +69,69 @@ def drive(desk: Session) -> None:
                     break
                 if not served:
                     time.sleep(LOOK)
-            service.serve()
-            child.wait()
+            asked += service.serve()
+            ended = child.wait()
             reader.read()
+    if ended.code and not ended.killed and not asked:
+        said = child.said.strip().splitlines()
+        raise ValueError(
+            f"'{words[0]}' ended with {ended.code} and asked for nothing; the last it said: "
+            f"{(said or ['nothing'])[-1][:200]!r} (all of it: {log.name}). The session has not "
+            "ended: once that is mended, `arena run` goes on with the time that is left"
+        )
+
+
+def check(settings: Mapping[str, Any], folder: Path) -> None:
+    """A tool that can be started in the box, with a key if it needs one."""
+    preset = preset_of(settings)
+    surroundings, pieces = _surroundings(preset), python_root(tools=True)
+    words, _ = laid_in(list(preset.argv), folder / "task", pieces)
+    with Proxy(preset.hosts):  # refuses what is no host
+        pass
+    if "/" in words[0]:
+        return
+    tool = shutil.which(words[0], path=surroundings["PATH"])
+    if tool is None:
+        raise ValueError(
+            f"there is no '{words[0]}' on this machine's {surroundings['PATH']}; a script of your "
+            "own is named by its path, like ./my-agent.sh"
+        )
+    if not all(_shown(path, pieces) for path in (Path(tool), Path(tool).resolve())):
+        raise ValueError(
+            f"'{words[0]}' lies in {Path(tool).resolve().parent}, which its sandbox does not show: "
+            "install it below /usr/local or /opt"
+        )
+
+
+def laid_in(words: list[str], task: Path, pieces: Pieces) -> tuple[list[str], Pieces]:
+    """A command line as the box knows it, and the files of this machine that it names by a path.
+
+    What lies in the task folder, or is shown by `pieces`, is named as it is; any other file is laid
+    into /own, read-only.
+    """
+    told: list[str] = []
+    own: list[tuple[Path, str]] = []
+    for place, word in enumerate(words):
+        path = Path(word)
+        known = "/" not in word or "\n" in word or _shown(path, pieces)
+        if known or (not path.is_absolute() and (task / path).exists()):
+            told.append(word)
+        elif path.is_file():
+            own.append((path.resolve(), f"{OWN}/{place}/{path.name}"))
+            told.append(own[-1][1])
+        elif place == 0:
+            raise ValueError(f"no file {word} here, nor in the task folder {task}")
+        else:
+            told.append(word)
+    return told, tuple(own)
+
+
+def _shown(path: Path, pieces: Pieces) -> bool:
+    """Whether a path of this machine is there in a box, too."""
+    if not path.is_absolute():
+        return False
+    plain = Path(os.path.normpath(path))
+    return plain.exists() and any(plain.is_relative_to(inside) for _, inside in pieces)
 
 
 def preset_of(settings: Mapping[str, Any]) -> Preset:
@@ -78,7 +145,7 @@ def preset_of(settings: Mapping[str, Any]) -> Preset:
     return replace(preset, hosts=preset.hosts + hosts, keys=preset.keys + keys)
 
 
-def _box(desk: Session, preset: Preset, network: str, env: Mapping[str, str]) -> Box:
+def _box(desk: Session, preset: Preset, own: Pieces, network: str, env: Mapping[str, str]) -> Box:
     """What the tool sees: the system's programs, the task folder, a home that is kept."""
     home = desk.folder / "home"
     home.mkdir(exist_ok=True)
@@ -88,6 +155,7 @@ def _box(desk: Session, preset: Preset, network: str, env: Mapping[str, str]) ->
     return Box(
         readable=(
             *python_root(tools=True),
+            *own,
             *covering(desk.task / "package"),
             *((desk.task / name, f"{TASK}/{name}") for name in READ_ONLY),
         ),
@@ -107,7 +175,7 @@ def _surroundings(preset: Preset) -> dict[str, str]:
     tool = shutil.which(preset.argv[0])
     if preset.install and tool is None:
         raise ValueError(f"there is no '{preset.argv[0]}' on this machine; {preset.install}")
-    folders = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+    folders = [str(Path(sys.executable).parent), *PROGRAMS]
     folders += [str(Path(tool).parent)] if tool else []
     calm = {"OMP_NUM_THREADS": "1", "TERM": "dumb"}
     path = ":".join(dict.fromkeys(folders))
@@ -165,4 +233,5 @@ AGENT = AgentPart(
     "Any command-line tool in the task folder: a coding agent by preset, a script, a shell.",
     drive,
     settings={"preset": "", "command": "", "llm": "", "spend": None, "hosts": "", "keys": ""},
+    check=check,
 )

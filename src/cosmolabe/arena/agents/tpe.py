@@ -5,6 +5,8 @@ not been; the first experiment is the starter itself.
 """
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from cosmolabe.arena.dials import Dial, changed, described, dials_of
@@ -48,9 +50,15 @@ def _asked(tried: list[Tried], dials: dict[str, Dial], seed: int) -> dict[str, f
     return {name: float(trial.params[name]) for name in dials}
 
 
+def check(settings: Mapping[str, Any], folder: Path) -> None:
+    """Optuna is here: better known now than after the first experiment."""
+    import optuna  # noqa: F401 - whether it can be imported
+
+
 AGENT = AgentPart(
     "tpe",
     "Searches the dials of the recipe with Optuna's tree-structured Parzen estimators.",
     drive,
     settings={"runs": 0},
+    check=check,
 )
