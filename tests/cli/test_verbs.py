@@ -1,4 +1,6 @@
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -36,7 +38,8 @@ def test_doctor_knows_what_is_here_and_what_an_extra_would_bring():
     code, answer = run_json("doctor")
     assert code == (0 if answer["cache_writable"] else 1)
     assert answer["missing"] == []
-    assert {"torch", "video", "report", "play", "atari", "mujoco", "box2d"} <= set(answer["extras"])
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert set(answer["extras"]) == set(project["optional-dependencies"]) - {"all"}
     assert answer["free_bytes"] > 0
 
 
@@ -50,6 +53,16 @@ def test_doctor_says_of_each_encoder_its_licence_and_what_is_still_to_do(monkeyp
     assert rows["efficientnet_lite"]["to_do"] == ""
 
 
+def test_doctor_says_the_same_of_each_vision_language_model(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    _, answer = run_json("doctor")
+    rows = {row["vlm"]: row for row in answer["vlms"]}
+    assert list(rows) == list(parts.names("vlms"))
+    assert all(row["licence"] for row in rows.values())
+    assert "hf download google/paligemma2-3b-pt-224" in rows["paligemma2"]["to_do"]
+    assert rows["tiny"]["to_do"] == ""
+
+
 def test_doctor_names_an_encoder_that_cannot_be_imported(monkeypatch):
     def without_torch(kind, name):
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
@@ -59,6 +72,7 @@ def test_doctor_names_an_encoder_that_cannot_be_imported(monkeypatch):
     assert {row["to_do"] for row in answer["encoders"]} == {
         "needs torch: pip install 'cosmolabe[torch]'"
     }
+    assert {row["to_do"] for row in answer["vlms"]} == {"needs torch: pip install 'cosmolabe[vlm]'"}
 
 
 def test_doctor_fails_where_a_needed_library_is_missing(monkeypatch):

