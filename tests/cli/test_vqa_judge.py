@@ -70,6 +70,27 @@ def test_a_model_is_asked_about_beside_standing_still_and_the_truth(vlm, store, 
     assert "asked" in read_json(out / "report.json")
 
 
+def test_a_judge_at_chance_says_so_in_readings_table_and_report(vlm, store, tmp_path, capsys):
+    guessing = tmp_path / "certificate.json"
+    told = read_json(vlm / "certificate.json")
+    half = {"share": 0.5, "n": 40.0}
+    told["rates"]["pong"]["obedience"] = {"sensitivity": half, "specificity": half}
+    write_json(guessing, told)
+    out = tmp_path / "out"
+    words = ["judge", "--judges", "vqa", store, "-m", "constant_velocity", "--vlm-weights", vlm,
+             "--certificate", guessing, "--imagined", 3, "--out", out]  # fmt: skip
+    assert main.run([*map(str, words)]) == 0
+    assert "obedience (pong): the judge is at chance" in " ".join(capsys.readouterr().out.split())
+    readings = {r["metric"]: r for r in read_json(out / "readings.json")}
+    assert readings["obedience_corrected"]["value"] is None
+    for name in ("obedience", "obedience_corrected"):
+        assert "at chance" in readings[name]["why"]
+    assert readings["obedience"]["direction"] == "none"
+    page = (out / "report.html").read_text()
+    assert "of the way from doing nothing" not in page
+    assert page.count("the judge is at chance") >= 2  # beside the needle and below the table
+
+
 def test_three_judges_look_at_the_same_rollouts_and_say_how_they_agree(
     vlm, store, tmp_path, capsys
 ):

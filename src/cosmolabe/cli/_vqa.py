@@ -65,10 +65,17 @@ def obeyed_of_rollouts(asked: Any, rollouts: list[Any]) -> tuple[Any, Any]:  # n
 
 
 def remarks(readings: list[Any]) -> list[str]:
-    """Why what the vqa judge says could not be had, or not be corrected: a line each."""
-    named = ("obedience", "obedience_corrected")
-    mine = [r for r in readings if r.judge == "vqa" and r.metric in named and r.value != r.value]
-    return [f"{metric}: {why}" for metric, why in dict.fromkeys((r.metric, r.why) for r in mine)]
+    """What the vqa judge cannot say, and of which games: a line each."""
+    games: dict[tuple[str, str], list[str]] = {}
+    for one in readings:
+        told = one.metric in ("obedience", "identity") and one.direction == "none"
+        missing = one.metric in ("obedience", "obedience_corrected") and one.value != one.value
+        if one.judge == "vqa" and (told or missing):
+            games.setdefault((one.metric, one.why), []).append(one.game)
+    return [
+        f"{metric} ({', '.join(dict.fromkeys(named))}): {why}"
+        for (metric, why), named in games.items()
+    ]
 
 
 def with_agreement(told: Any, agree: list[Any]) -> Any:  # noqa: ANN401 - an Obeyed

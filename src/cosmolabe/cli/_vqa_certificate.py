@@ -47,7 +47,7 @@ class VqaCertificate(Verb):
         """Read it, or measure."""
         from cosmolabe.core import parts
         from cosmolabe.core.record import read_json, write_json
-        from cosmolabe.judges.vqa.measured import find_certificate
+        from cosmolabe.judges.vqa.measured import Measured, find_certificate, told_by_game
 
         name, _, size = self.vlm.partition(":")
         source, more = self.weights or None, {"size": size} if size else {}
@@ -60,18 +60,20 @@ class VqaCertificate(Verb):
                     "--recompute measures one"
                 )
             told = read_json(found.path)
+            games = told_by_game(found)
             try:
-                text = _text(told)
+                text = _text(told, games)
             except (LookupError, TypeError, ValueError) as error:
                 raise ValueError(
                     f"{found.path}: a row of the certificate does not fit ({error!r}); --recompute "
                     "measures it anew"
                 ) from None
-            return Answer({"path": found.path, **told}, text)
+            return Answer({"path": found.path, **told, "told_by_game": games}, text)
         told = self._measure(model)
         if self.out is not None:
             write_json(self.out, told)
-        return Answer({"path": self.out, **told}, _text(told))
+        games = told_by_game(Measured(told["rates"], model.key, self.out))
+        return Answer({"path": self.out, **told, "told_by_game": games}, _text(told, games))
 
     def _measure(self, model: Any) -> dict[str, Any]:  # noqa: ANN401 - a Vlm
         from cosmolabe.bench.vqa.certificate import Sizes, certify
@@ -84,16 +86,16 @@ class VqaCertificate(Verb):
             )
 
 
-def _text(told: dict[str, Any]) -> list[Any]:
+def _text(told: dict[str, Any], games: list[dict[str, Any]]) -> list[Any]:
     columns = (
         "task", "format", "right", "95 % interval", "n", "majority", "blind", "shuffled",
-        "single frame", "rotated",
+        "single frame", "rotated", "",
     )  # fmt: skip
     cells = [
         (
             row["task"], row["format"], row["em"], f"{row['low']:.3f} to {row['high']:.3f}",
             row["n"], row["majority"], row["blind"], row["shuffled"], row["single_frame"],
-            row["rotated"],
+            row["rotated"], "at chance" if _guesses(row) else "",
         )
         for row in told["rows"]
     ]  # fmt: skip
@@ -105,9 +107,26 @@ def _text(told: dict[str, Any]) -> list[Any]:
         for row in told["auc"]
         if row["auc"] is not None
     ]  # fmt: skip
+    by_game = [
+        (
+            row["game"], row["of"], row["sensitivity"], row["specificity"], row["told"],
+            f"{row['low']:.3f} to {row['high']:.3f}" if row["low"] == row["low"] else "–",
+            "at chance" if row["at_chance"] else "",
+        )
+        for row in games
+    ]  # fmt: skip
+    told_apart = ("game", "of", "sensitivity", "specificity", "told apart", "95 % interval", "")
     seen = ("damage", "format", "AUC", "95 % interval", "hurt", "true", "hardly move")
     return [
         Table(columns, cells, f"{told['vlm']} {told['vlm_key']}, {told['protocol']}"),
         Table(seen, damage, "known damage against true clips"),
+        Table(told_apart, by_game, "what readings are corrected by"),
+        "told apart: sensitivity + specificity − 1. Where 0 lies within its interval the judge is "
+        "at chance: `judge` then corrects nothing, and says so",
         f"{len(told['games'])} games, {told['cpu_seconds']:.0f} core-seconds",
     ]
+
+
+def _guesses(row: dict[str, Any]) -> bool:
+    """Whether the commonest answer, or one without sight, may be right as often."""
+    return row["low"] <= max(row["majority"], row["blind"] or 0.0)

@@ -71,6 +71,8 @@ def verdict(reading: Reading, skill: Reading | None = None) -> str:
     """
     if math.isnan(reading.value):
         return reading.why or "not measured"
+    if reading.why and reading.direction == "none":
+        return reading.why  # a number that is not better for being higher, and says why
     share = share_of_the_way(reading)
     if not math.isfinite(share) or (reading.floor, reading.ceiling) == (0, 1):
         return ""  # nothing known, or the value says it already

@@ -9,7 +9,7 @@ from cosmolabe.bench.vqa.certificate import Sizes, certify
 from cosmolabe.bench.vqa.vocabulary import vocabulary
 from cosmolabe.cli.main import run
 from cosmolabe.judges.vqa.corrected import Rate, corrected
-from cosmolabe.judges.vqa.measured import find_certificate
+from cosmolabe.judges.vqa.measured import Measured, find_certificate, told_by_game
 from cosmolabe.vlms.tiny import build_tiny
 
 SMALL = Sizes(clips=24, unseen=8, side=32)
@@ -51,7 +51,7 @@ def test_who_always_says_yes_cannot_be_corrected_for(of_yes):
     assert rates["specificity"]["share"] == 0.0
     told = corrected(Rate(1.0, 20.0), *(Rate(**rates[k]) for k in ("sensitivity", "specificity")))
     assert np.isnan(told.value)
-    assert "yes as often" in told.why
+    assert "at chance" in told.why
 
 
 def test_frozen_clips_are_not_seen_by_who_says_yes_but_all_are_refused_for_not_moving(of_yes):
@@ -82,7 +82,33 @@ def test_the_certificate_verb_measures_writes_and_is_found_by_the_judge(tmp_path
     found = find_certificate(vlm.key, folder)
     assert found.rates == told["rates"]
     assert run(asked) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == told["rows"]
+    again = json.loads(capsys.readouterr().out)
+    assert again["rows"] == told["rows"]
+    assert again["told_by_game"] == told["told_by_game"]
+    assert [(row["game"], row["of"]) for row in again["told_by_game"]] == [
+        ("pong", "obedience"), ("pong", "identity"),
+    ]  # fmt: skip
+    assert run(asked[:-1]) == 0
+    assert "at chance" in capsys.readouterr().out  # untrained, it sees nothing
+
+
+def test_where_a_judge_guesses_its_certificate_says_so():
+    def rates(sensitivity, specificity, n=50):
+        return {
+            "sensitivity": {"share": sensitivity, "n": n},
+            "specificity": {"share": specificity, "n": n},
+        }
+
+    told = told_by_game(
+        Measured({"pong": {"obedience": rates(0.9, 0.8), "identity": rates(0.3, 0.8)}}, "a")
+    )
+    assert [row["at_chance"] for row in told] == [False, True]
+    assert told[0]["told"] == pytest.approx(0.7)
+    assert told[0]["low"] < 0.7 < told[0]["high"]
+    assert told[1]["low"] < 0 < told[1]["told"]
+    never = told_by_game(Measured({"pong": {"obedience": rates(0, 0, 0)}}, "a"))[0]
+    assert np.isnan(never["told"])
+    assert not never["at_chance"]  # nobody knows
 
 
 RATE = {"share": 0.9, "n": 40}

@@ -4,38 +4,91 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosmolabe.core.proportion import effective_number, wilson
-from cosmolabe.judges.vqa.corrected import Rate, corrected, rate, rates_of
+from cosmolabe.judges.vqa.corrected import Rate, chance, corrected, rate, rates_of, told_apart
+
+
+def judged(true, sensitivity, specificity, n, measured, times):
+    """What simulated judges would be corrected to."""
+    draw = np.random.default_rng(5)
+    said = draw.binomial(n, true * sensitivity + (1 - true) * (1 - specificity), times) / n
+    rates = (draw.binomial(measured, p, times) / measured for p in (sensitivity, specificity))
+    sizes = (float(n), float(measured), float(measured))
+    return [corrected(*map(Rate, shares, sizes)) for shares in zip(said, *rates, strict=True)]
 
 
 @settings(max_examples=12)
 @given(
-    true=st.sampled_from([0.1, 0.5, 0.8, 0.95]),
-    errors=st.sampled_from([(0.95, 0.9), (0.8, 0.7), (0.9, 0.99)]),
+    true=st.sampled_from([0.0, 0.1, 0.5, 0.8, 0.95, 1.0]),
+    errors=st.sampled_from([(0.95, 0.9), (0.8, 0.7), (0.9, 0.99), (0.55, 0.75)]),
     sizes=st.sampled_from([(60, 60), (300, 120), (2000, 400)]),
 )
 def test_the_interval_holds_the_true_share_about_95_times_in_100(true, errors, sizes):
     """Simulated judges; 1,500 draws say the rate to ±1.1 points (two standard errors)."""
-    (se, sp), (n, measured), times = errors, sizes, 1500
-    draw = np.random.default_rng(5)
-    said = draw.binomial(n, true * se + (1 - true) * (1 - sp), times) / n
-    sensitivity, specificity = (draw.binomial(measured, p, times) / measured for p in (se, sp))
-    held = 0
-    for shares in zip(said, sensitivity, specificity, strict=True):
-        found = corrected(*map(Rate, shares, map(float, (n, measured, measured))))
-        held += found.low <= true <= found.high
-    assert 0.93 <= held / times <= 0.99
+    known = [one for one in judged(true, *errors, *sizes, 1500) if not one.why]
+    assert len(known) > 1000
+    held = np.mean([one.low <= true <= one.high for one in known])
+    assert held >= 0.93
+    assert held <= 0.99 or true in (0, 1)  # at an end it cannot lie on one side
 
 
-@given(said=st.floats(0, 1), se=st.floats(0, 1), sp=st.floats(0, 1), n=st.floats(1, 1e4))
-def test_a_corrected_share_lies_within_its_interval_and_both_in_0_to_1(said, se, sp, n):
-    found = corrected(Rate(said, n), Rate(se, 50.0), Rate(sp, 50.0))
-    if se + sp > 1 + 1e-9:
-        assert 0 <= found.low <= found.value <= found.high <= 1
-        assert not found.why
-    elif se + sp <= 1:
-        assert np.isnan([found.value, found.low, found.high]).all()
-        assert "as often to the wrong" in found.why
+@settings(max_examples=10)
+@given(
+    true=st.sampled_from([0.0, 0.3, 1.0]),
+    errors=st.sampled_from([(0.0, 1.0), (0.25, 0.75), (0.5, 0.5), (0.05, 0.95), (0.9, 0.1)]),
+    sizes=st.sampled_from([(60, 60), (300, 100), (5000, 1000)]),
+)
+def test_a_judge_at_chance_is_corrected_to_nothing_in_19_of_20(true, errors, sizes):
+    found = judged(true, *errors, *sizes, 1500)
+    missing = [one for one in found if "at chance" in one.why]
+    assert len(missing) >= 0.955 * len(found)  # 97.5 % by design, for only one side is a judge
+    for one in missing:
+        assert np.isnan([one.value, one.low, one.high]).all()
+
+
+@settings(max_examples=300)
+@given(
+    said=st.floats(0, 1),
+    n=st.floats(1, 1e6),
+    se=st.floats(0, 1),
+    n_se=st.floats(1, 1e6),
+    sp=st.floats(0, 1),
+    n_sp=st.floats(1, 1e6),
+)
+def test_what_is_corrected_lies_in_its_interval_and_what_is_not_says_why(
+    said, n, se, n_se, sp, n_sp
+):
+    judge = Rate(se, n_se), Rate(sp, n_sp)
+    found = corrected(Rate(said, n), *judge)
+    value, low, _ = told_apart(*judge)
     assert found.raw == said
+    assert bool(chance(*judge)) == (value <= 0 or low <= 0)
+    if found.why:
+        assert np.isnan([found.value, found.low, found.high]).all()
+        assert "at chance" in found.why or "errs otherwise" in found.why
+        return
+    assert low > 0
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    if found.note:  # held at an end: no surer than a judge that has seen just that end
+        end = 1 - sp if found.value == 0 else se
+        there = corrected(Rate(end, n), *judge)
+        assert found.low <= there.low + 1e-9
+        assert found.high >= there.high - 1e-9
+
+
+def test_hardly_better_than_guessing_is_guessing():
+    """As the bundled model is with the ship of asteroids: 1.6 by the formula."""
+    found = corrected(Rate(0.25, 48.0), Rate(0.229, 266.0), Rate(0.806, 285.0))
+    assert np.isnan([found.value, found.low, found.high]).all()
+    assert found.why == (
+        "the judge is at chance: its sensitivity 0.229 and specificity 0.806 sum to 1.035 "
+        "(0.967 to 1.103), and 1 is what guessing brings"
+    )
+
+
+def test_a_share_that_no_truth_explains_refutes_the_rates():
+    found = corrected(Rate(0.02, 400.0), Rate(0.9, 400.0), Rate(0.6, 400.0))
+    assert np.isnan([found.value, found.low, found.high]).all()
+    assert "allow 0.400 to 0.900" in found.why
 
 
 def test_more_items_of_either_kind_narrow_the_interval():
@@ -51,6 +104,7 @@ def test_more_items_of_either_kind_narrow_the_interval():
 def test_a_value_past_the_end_is_held_there_and_says_so():
     found = corrected(Rate(0.05, 100.0), Rate(0.9, 100.0), Rate(0.8, 100.0))
     assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high > 0.1  # how far a judge that says yes to 0.2 could be from 0
     assert found.note.startswith("-0.214 by the formula")
 
 

@@ -69,9 +69,13 @@ def film(level, action=1, *, moves=True, length=60, **more):
     return Film(**{"pictures": held(frames), "length": length, **told, **more})
 
 
-def judged(*films):
-    rates = {"sensitivity": {"share": 0.9, "n": 50.0}, "specificity": {"share": 0.8, "n": 50.0}}
-    measured = Measured({"pong": {"obedience": rates, "identity": rates, "by_format": {}}}, "b")
+def judged(*films, sensitivity=0.9, specificity=0.8):
+    rates = {
+        "sensitivity": {"share": sensitivity, "n": 50.0},
+        "specificity": {"share": specificity, "n": 50.0},
+    }
+    mine = {"obedience": rates, "identity": rates, "by_format": {"binary": rates}}
+    measured = Measured({"pong": mine}, "b")
     vqa = Vqa.of(Bright(), measured=measured)
     rows = vqa.judge(films)
     return rows, {r.metric: r for r in readings_of(rows, vqa.protocol, vqa.measured)}
@@ -125,6 +129,58 @@ def test_the_corrected_share_stands_beside_the_raw_one_with_a_wider_interval():
     raw, right = told["obedience"], told["obedience_corrected"]
     assert right.value == pytest.approx((raw.value + 0.8 - 1) / (0.9 + 0.8 - 1))
     assert right.low < right.value < right.high
+
+
+@settings(max_examples=30)
+@given(
+    sensitivity=st.floats(0, 1), over=st.floats(-0.5, 0.15), obeyed=st.integers(0, 6),
+    frozen=st.integers(0, 3),
+)  # fmt: skip
+def test_no_reading_of_a_judge_at_chance_can_be_taken_for_the_models(
+    sensitivity, over, obeyed, frozen
+):
+    """50 clips a side tell nothing from chance until the rates sum to 1.13 or more."""
+    specificity = min(max(1 + over - sensitivity, 0.0), 1.0)
+    films = [film(180 if n < obeyed else 30, id=str(n), own_characters=True) for n in range(6)]
+    films += [film(180, id=f"f{n}", moves=False, own_characters=True) for n in range(frozen)]
+    _, told = judged(*films, sensitivity=sensitivity, specificity=specificity)
+    if sensitivity + specificity > 1.1:
+        return
+    for name in ("obedience", "identity"):
+        right = told[f"{name}_corrected"]
+        assert np.isnan([right.value, right.low, right.high]).all()
+        assert "at chance" in right.why
+    for name in ("obedience", "obedience.binary", "identity"):
+        assert told[name].direction == "none"  # more of it is nothing better
+        assert "at chance" in told[name].why
+    assert told["obedience.open_ended"].direction == "higher"  # was never measured by itself
+
+
+def test_a_judge_that_sees_has_its_direction_and_no_remark():
+    _, told = judged(film(180, own_characters=True))
+    for name in ("obedience", "obedience.binary", "identity"):
+        assert (told[name].direction, told[name].why) == ("higher", "")
+
+
+def test_what_never_moves_is_disobedient_whatever_the_judge_errs():
+    films = [film(180, id=str(n), moves=False) for n in range(4)]
+    for rates in ((0.9, 0.8), (0.5, 0.5)):
+        _, told = judged(*films, sensitivity=rates[0], specificity=rates[1])
+        right = told["obedience_corrected"]
+        assert (right.value, right.low) == (0.0, 0.0)
+        assert 0.2 < right.high < 0.7  # four clips
+        assert right.why == "every clip stands still"
+
+
+def test_how_many_stand_still_is_not_known_exactly_either():
+    moving = [film(180 if n % 3 else 30, id=str(n)) for n in range(12)]
+    still = [film(180, id=f"f{n}", moves=False) for n in range(12)]
+    _, among_moving = judged(*moving)
+    _, told = judged(*moving, *still)
+    all_move, half = among_moving["obedience_corrected"], told["obedience_corrected"]
+    assert half.value == pytest.approx(all_move.value / 2)
+    assert half.low < all_move.low / 2
+    assert half.high > all_move.high / 2
 
 
 def test_without_a_certificate_nothing_is_corrected_and_the_reading_says_what_to_do():

@@ -11,6 +11,8 @@ from cosmolabe.core.proportion import effective_number, quantile_of_normal
 from cosmolabe.metrics.rogan_gladen import rogan_gladen
 
 NAN = math.nan
+REFUTED = 0.999
+"""Level beyond which a share outside 0..1 says that the judge errs otherwise here (ours)."""
 
 
 @dataclass(frozen=True)
@@ -64,56 +66,101 @@ def rates_of(
     return sensitivity, specificity
 
 
+def told_apart(
+    sensitivity: Rate, specificity: Rate, level: float = LEVEL
+) -> tuple[float, float, float]:
+    """Sensitivity + specificity − 1 with its interval: 0 is chance, 1 is never wrong.
+
+    NaN where either was never measured.
+    """
+    if sensitivity.n <= 0 or specificity.n <= 0:
+        return NAN, NAN, NAN
+    (se, v_se), (sp, v_sp) = _drawn_in(sensitivity), _drawn_in(specificity)
+    half = quantile_of_normal(level) * math.sqrt(v_se + v_sp)
+    value = sensitivity.share + specificity.share - 1
+    low, high = se + sp - 1 - half, se + sp - 1 + half
+    return value, min(value, max(low, -1.0)), max(value, min(high, 1.0))
+
+
+def chance(sensitivity: Rate, specificity: Rate, level: float = LEVEL) -> str:
+    """Why a judge tells right from wrong no better than chance would; empty where it does."""
+    value, low, high = told_apart(sensitivity, specificity, level)
+    if not (value <= 0 or low <= 0):
+        return ""
+    se, sp = sensitivity.share, specificity.share
+    return (
+        f"the judge is at chance: its sensitivity {se:.3f} and specificity {sp:.3f} sum to "
+        f"{value + 1:.3f} ({low + 1:.3f} to {high + 1:.3f}), and 1 is what guessing brings"
+    )
+
+
 def corrected(
     judged: Rate, sensitivity: Rate, specificity: Rate, level: float = LEVEL
 ) -> Corrected:
-    """Rogan-Gladen's estimate with the interval of Lang and Reiczigel.
+    """Rogan-Gladen's estimate with Fieller's interval.
 
-    The interval adds the variances of all three shares by the delta method, on shares drawn a
-    little towards the middle, and shifts by the skew that errors of sensitivity and specificity
-    bring (Lang and Reiczigel 2014, Prev. Vet. Med. 113).
+    The interval holds every true share that fits all three numbers (Fieller 1954), on shares
+    drawn a little towards the middle. There is none, and no value, where the judge cannot be told
+    from chance, or where no true share at all fits what it said.
     """
     raw, se, sp = judged.share, sensitivity.share, specificity.share
-    why = _why_not(judged, sensitivity, specificity)
+    why = _why_not(judged, sensitivity, specificity, level)
     if why:
         return Corrected(raw, NAN, NAN, NAN, se, sp, judged.n, why=why)
     value = float(rogan_gladen(*(np.array(x) for x in (raw, se, sp)), clip=False))
     low, high = _interval(judged, sensitivity, specificity, level)
-    note = "" if 0 <= value <= 1 else f"{value:.3f} by the formula, held at the end of 0..1"
-    held = min(max(value, 0.0), 1.0)
-    return Corrected(raw, held, min(low, held), max(high, held), se, sp, judged.n, note)
+    held, note = min(max(value, 0.0), 1.0), ""
+    if held != value:
+        note = f"{value:.3f} by the formula, held at the end of 0..1"
+        there = Rate(1 - sp if value < 0 else se, judged.n)  # no surer than at the end itself
+        at_end = _interval(there, sensitivity, specificity, level)
+        low, high = min(low, at_end[0]), max(high, at_end[1])
+    low, high = min(max(low, 0.0), held), max(min(high, 1.0), held)
+    return Corrected(raw, held, low, high, se, sp, judged.n, note)
 
 
-def _why_not(judged: Rate, sensitivity: Rate, specificity: Rate) -> str:
+def _why_not(judged: Rate, sensitivity: Rate, specificity: Rate, level: float) -> str:
     if judged.n <= 0:
         return "nothing was judged"
     if sensitivity.n <= 0 or specificity.n <= 0:
         lacking = "true" if sensitivity.n <= 0 else "false"
         return f"the judge was never measured where the answer is {lacking}"
-    told = sensitivity.share + specificity.share
-    if told <= 1:
+    if why := chance(sensitivity, specificity, level):
+        return why
+    low, high = _interval(judged, sensitivity, specificity, REFUTED)
+    if high < 0 or low > 1:
         return (
-            f"sensitivity {sensitivity.share:.3f} and specificity {specificity.share:.3f} sum to "
-            "1 or less: the judge says yes as often to the wrong as to the right"
+            f"the judge said yes to {judged.share:.3f} of them, where its sensitivity "
+            f"{sensitivity.share:.3f} and specificity {specificity.share:.3f} allow "
+            f"{1 - specificity.share:.3f} to {sensitivity.share:.3f}: it errs otherwise on these "
+            "than on what it was measured on"
         )
     return ""
+
+
+def _drawn_in(rate: Rate) -> tuple[float, float]:
+    """A rate with one hit and one miss added, and its variance."""
+    n = rate.n + 2
+    share = (rate.n * rate.share + 1) / n
+    return share, share * (1 - share) / n
 
 
 def _interval(
     judged: Rate, sensitivity: Rate, specificity: Rate, level: float
 ) -> tuple[float, float]:
-    z = quantile_of_normal(level)
-    n = judged.n + z * z
-    p = (judged.n * judged.share + z * z / 2) / n
-    n_se, n_sp = sensitivity.n + 2, specificity.n + 2
-    se = (sensitivity.n * sensitivity.share + 1) / n_se
-    sp = (specificity.n * specificity.share + 1) / n_sp
-    told = se + sp - 1
-    if told <= 0:
-        return 0.0, 1.0
-    true = (p + sp - 1) / told
-    v_p, v_se, v_sp = p * (1 - p) / n, se * (1 - se) / n_se, sp * (1 - sp) / n_sp
-    shift = 2 * z * z * (true * v_se - (1 - true) * v_sp)
-    half = z * math.sqrt(v_p + true**2 * v_se + (1 - true) ** 2 * v_sp) / told
-    middle = true + shift
-    return min(max(middle - half, 0.0), 1.0), min(max(middle + half, 0.0), 1.0)
+    """The true shares x with |p + sp − 1 − x (se + sp − 1)| ≤ z times its spread; may leave 0..1.
+
+    Without end where the judge cannot be told from chance at this level.
+    """
+    square = quantile_of_normal(level) ** 2
+    n = judged.n + square
+    p = (judged.n * judged.share + square / 2) / n
+    (se, v_se), (sp, v_sp), v_p = _drawn_in(sensitivity), _drawn_in(specificity), p * (1 - p) / n
+    told, above = se + sp - 1, p + sp - 1
+    a = told**2 - square * (v_se + v_sp)
+    if told <= 0 or a <= 0:
+        return -math.inf, math.inf
+    half_b = told * above - square * v_sp
+    c = above**2 - square * (v_p + v_sp)
+    root = math.sqrt(max(half_b**2 - a * c, 0.0))
+    return (half_b - root) / a, (half_b + root) / a

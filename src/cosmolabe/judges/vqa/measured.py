@@ -9,7 +9,7 @@ from typing import Any
 from cosmolabe import vlms
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import read_json
-from cosmolabe.judges.vqa.corrected import Rate
+from cosmolabe.judges.vqa.corrected import Rate, chance, told_apart
 
 SCHEMA = 1
 FILE = "certificate.json"
@@ -42,6 +42,21 @@ class Measured:
         if not found:
             return UNKNOWN, UNKNOWN
         return _rate(found["sensitivity"]), _rate(found["specificity"])
+
+
+def told_by_game(measured: Measured) -> list[dict[str, Any]]:
+    """Of each game, whether the judge tells obedience and identity better than guessing would."""
+    return [
+        {
+            "game": game, "of": what, "sensitivity": sensitivity.share,
+            "specificity": specificity.share,
+            **dict(zip(("told", "low", "high"), told_apart(sensitivity, specificity), strict=True)),
+            "at_chance": bool(chance(sensitivity, specificity)),
+        }
+        for game in measured.rates
+        for what in ("obedience", "identity")
+        for sensitivity, specificity in [measured.of(game, what)]
+    ]  # fmt: skip
 
 
 def find_certificate(

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from cosmolabe.core import bootstrap
+from cosmolabe.core.proportion import wilson
 from cosmolabe.core.reading import Reading
-from cosmolabe.judges.vqa.corrected import Corrected, corrected, rate
+from cosmolabe.judges.vqa.corrected import Corrected, chance, corrected, rate
 from cosmolabe.judges.vqa.films import DRAWN
 from cosmolabe.judges.vqa.judging import ASKED, FROZEN, SKIPPED
 from cosmolabe.judges.vqa.measured import Measured
@@ -55,10 +56,11 @@ def _obedience(
     floor = max((value for value in floors if math.isfinite(value)), default=NAN)
     ceiling = _share(row for row in others if row["role"] == "true")
     pieces = _pieces(rows)
-    why = "" if pieces else _none(rows)
+    none = "" if pieces else _none(rows)
+    why = none or _at_chance(measured, told["game"], "obedience")
     raw = _mean_reading(
         "obedience", [float(np.mean(p["hits"])) for _, p in pieces], [r for r, _ in pieces],
-        rows, why, told, "higher", floor, ceiling,
+        rows, why, told, _direction(none, why), floor, ceiling,
     )  # fmt: skip
     told_right = _corrected(pieces, measured, told["game"])
     more: dict[str, Any] = {**told, "n": raw.n, "skipped": raw.skipped}
@@ -72,12 +74,25 @@ def _obedience(
     ]  # fmt: skip
     for place, form in enumerate(protocol.formats):
         hits = [float(p["hits"][place]) for _, p in pieces]
+        why = none or _at_chance(measured, told["game"], "obedience", form)
         found.append(
             _mean_reading(
-                f"obedience.{form}", hits, [r for r, _ in pieces], rows, why, told, "higher"
+                f"obedience.{form}", hits, [r for r, _ in pieces], rows, why, told,
+                _direction(none, why),
             )
-        )
+        )  # fmt: skip
     return found
+
+
+def _at_chance(measured: Measured, game: str, what: str, form: str = "") -> str:
+    """What is to be said beside a raw share where the judge cannot tell yes from no."""
+    found = chance(*measured.of(game, what, form))
+    return f"{found}; what it says here is said of the judge, not of the model" if found else ""
+
+
+def _direction(none: str, why: str) -> Literal["higher", "none"]:
+    """More is better, but where the judge is at chance more is nothing."""
+    return "none" if why and not none else "higher"
 
 
 def _corrected(pieces: Sequence[tuple[str, Row]], measured: Measured, game: str) -> Corrected:
@@ -86,24 +101,46 @@ def _corrected(pieces: Sequence[tuple[str, Row]], measured: Measured, game: str)
     said = np.array([hit for piece in moving for hit in piece["hits"]], bool)
     clips = np.array([piece["clip"] for piece in moving for _ in piece["hits"]])
     found = corrected(rate(said, clips), *measured.of(game, "obedience"))
+    moves = np.array([piece["status"] == ASKED for _, piece in pieces], bool)
+    among = rate(moves, np.array([film for film, _ in pieces]))
+    reach = wilson(among.share * among.n, among.n) if not moves.all() else (1.0, 1.0)
+    if len(moves) and not moves.any():
+        return Corrected(0.0, 0.0, 0.0, reach[1], NAN, NAN, among.n, note="every clip stands still")
     if not measured.rates:
         found = Corrected(
             found.raw, NAN, NAN, NAN, NAN, NAN, found.n,
             why="the model has no certificate: run `cosmolabe vqa certificate --recompute`",
         )  # fmt: skip
-    share = len(moving) / len(pieces) if pieces else NAN
+    value = found.value * among.share
+    low, high = _of_both((found.value, found.low, found.high), (among.share, *reach))
     return Corrected(
-        found.raw, found.value * share, found.low * share, found.high * share,
-        found.sensitivity, found.specificity, found.n, found.note, found.why,
+        found.raw, value, low, high, found.sensitivity, found.specificity, found.n, found.note,
+        found.why,
     )  # fmt: skip
+
+
+def _of_both(
+    one: tuple[float, float, float], other: tuple[float, float, float]
+) -> tuple[float, float]:
+    """The interval of a product of two shares, each (value, low, high), known apart.
+
+    Each end lies as far off as the ends of both bring it, squares added (MOVER, first order).
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = one, other
+    down = math.hypot(b * (a - a_low), a * (b - b_low))
+    up = math.hypot(b * (a_high - a), a * (b_high - b))
+    return max(a * b - down, 0.0), min(a * b + up, 1.0)
 
 
 def _identity(rows: Sequence[Row], measured: Measured, told: Mapping[str, Any]) -> list[Reading]:
     drawn = all(row["identity_why"] for row in rows)
     asked = [(r, p) for r, p in _pieces(rows) if math.isfinite(p["same"])]
-    why = DRAWN if drawn else "" if asked else _none(rows)
+    none = DRAWN if drawn else "" if asked else _none(rows)
+    why = none or _at_chance(measured, told["game"], "identity")
     same = [p["same"] for _, p in asked]
-    raw = _mean_reading("identity", same, [r for r, _ in asked], rows, why, told, "higher")
+    raw = _mean_reading(
+        "identity", same, [r for r, _ in asked], rows, why, told, _direction(none, why)
+    )
     names = np.array([p["clip"] for _, p in asked])
     right = corrected(rate(np.array(same, bool), names), *measured.of(told["game"], "identity"))
     more: dict[str, Any] = {**told, "n": raw.n, "skipped": raw.skipped}
@@ -111,7 +148,7 @@ def _identity(rows: Sequence[Row], measured: Measured, told: Mapping[str, Any]) 
         raw,
         Reading(
             "vqa", "identity_corrected", right.value, "share of clips", "higher", right.low,
-            right.high, why=why or right.why or right.note, **more,
+            right.high, why=none or right.why or right.note, **more,
         ),
     ]  # fmt: skip
 
