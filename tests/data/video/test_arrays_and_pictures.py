@@ -55,6 +55,23 @@ def test_a_rate_that_nobody_states_is_assumed_aloud(tmp_path):
     assert not clip_of(tmp_path / "a.npy", fps=5.0).facts["warnings"]
 
 
+@pytest.mark.parametrize("rate", [10 + 2j, "10", True])
+def test_a_rate_that_is_no_number_is_refused(tmp_path, rate):
+    np.savez(tmp_path / "a.npz", frames=CODES, fps=rate)
+    with pytest.raises(ValueError, match="fps is a number"):
+        clip_of(tmp_path / "a.npz")
+
+
+def test_pictures_of_different_sizes_are_told_of_once(tmp_path):
+    for number, picture in enumerate(CODES):
+        small = picture[::2, ::2] if number % 3 == 2 else picture
+        Image.fromarray(small).save(tmp_path / f"{number}.png")
+    clip = clip_of(tmp_path)
+    (told,) = (text for text in clip.facts["warnings"] if "fitted by itself" in text)
+    assert told.startswith("2.png has 80x48 pixels, 0.png 160x96")
+    assert clip.facts["sizes"] == [[160, 96], [80, 48]]
+
+
 def test_objects_in_an_array_are_never_unpickled(tmp_path):
     class Bomb:
         def __reduce__(self):

@@ -384,6 +384,16 @@ def test_cut_short_anywhere_it_neither_hangs_nor_shows_a_wrong_frame(tmp_path, n
         assert len(seen) > 30 * share * 0.5
 
 
+def test_a_matroska_cut_between_packets_says_how_much_its_header_promised(tmp_path):
+    whole = film(tmp_path / "a.mkv", 60)
+    assert clip_of(whole).facts["warnings"] == []
+    short = tmp_path / "short.mkv"
+    for share in (0.4, 0.5, 0.6, 0.7, 0.8):
+        short.write_bytes(whole.read_bytes()[: int(whole.stat().st_size * share)])
+        told = clip_of(short).facts["warnings"]
+        assert any("cut short" in text for text in told), (share, told)
+
+
 def test_an_mp4_without_its_index_says_that_it_was_cut(tmp_path):
     whole = film(tmp_path / "a.mp4", 60)
     short = tmp_path / "short.mp4"

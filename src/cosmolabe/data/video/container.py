@@ -30,6 +30,7 @@ FORMATS = (
 MOST_MOVED = 32  # places between decoding and showing; H.264 and HEVC allow 16
 MOST_SWAPPED = 8  # frames that a clock may step back before it counts as set anew
 MOST_SIZES = 8  # of frames that are listed
+SHORT = 0.02  # of the promised length that may lack without a word
 CACHED = 1 << 26  # bytes of packets kept between listing and decoding
 MATRICES = {
     0: "rgb", 1: "bt709", 4: "fcc", 5: "bt601", 6: "bt601", 7: "smpte240m", 8: "ycgco",
@@ -255,6 +256,20 @@ class Video:
             return
         last = durations[int(self.place[-1])] if len(self.place) else 0
         self._index(stamps, last)
+        self._check_promise()
+
+    def _check_promise(self) -> None:
+        """A Matroska file that was cut between two packets is sound; only its header knows."""
+        facts = self.facts
+        lone = len(self.container.streams) == 1  # else another stream may last longer
+        if "listed_to" in facts or not lone or "matroska" not in facts["container"]:
+            return
+        promised = (facts["claimed_seconds"] or 0.0) - facts["first_frame_at"]
+        if promised - self.end > max(0.5, SHORT * promised):
+            self.warnings.append(
+                f"cut short: its header tells of {promised:.2f} s, its frames end at "
+                f"{self.end:.2f} s"
+            )
 
     def _index(self, stamps: np.ndarray, last_ticks: int) -> None:
         """Times from stamps in ticks, which rise."""

@@ -48,6 +48,7 @@ class Folder:
         self.times = np.arange(len(self.files)) / fps
         self.end, self.rate = len(self.files) / fps, fps
         first = self._opened(self.files[0])
+        self.size = first.size
         self.facts: dict[str, Any] = {
             "kind": "pictures",
             "codec": (first.format or "").lower(),
@@ -76,7 +77,17 @@ class Folder:
                     self._note(number)
             else:
                 raise ValueError(f"{self.path}: {self.files[0].name} cannot be read as a picture")
+            self._compare(number, image.size)
             yield index, StillPicture(upright)
+
+    def _compare(self, number: int, size: tuple[int, int]) -> None:
+        """Each picture is fitted into the square by itself, so other sizes look like motion."""
+        if size != self.size and "sizes" not in self.facts:
+            self.facts["sizes"] = [list(self.size), list(size)]
+            self.warnings.append(
+                f"{self.files[number].name} has {size[0]}x{size[1]} pixels, "
+                f"{self.files[0].name} {self.size[0]}x{self.size[1]}: each is fitted by itself"
+            )
 
     def _note(self, number: int) -> None:
         if number not in self.doubtful:

@@ -174,7 +174,10 @@ def _member(path: Path, limits: Limits) -> tuple[zipfile.ZipFile | None, str, fl
         rate = None
         if "fps" in names and archive.getinfo("fps.npy").file_size < 4096:
             with archive.open("fps.npy") as file:
-                rate = float(np.lib.format.read_array(file, allow_pickle=False).reshape(-1)[0])
+                stated = np.lib.format.read_array(file, allow_pickle=False).reshape(-1)[0]
+            if stated.dtype.kind not in "iuf":
+                raise ValueError(f"fps is a number; got {stated.dtype}")
+            rate = float(stated)
         pictures = [name for name in names if name != "fps"]
         chosen = next((name for name in NAMES if name in pictures), None)
         if chosen is None and len(pictures) != 1:
