@@ -38,7 +38,10 @@ __all__ = [
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Names of all parts of a kind: games, models, metrics, judges or scenarios."""
+    """Names of all parts of a kind.
+
+    games, scenarios, metrics, encoders, vlms, corpora, models, judges, or agents.
+    """
     from cosmolabe.core import parts
 
     return parts.names(kind)

@@ -186,6 +186,8 @@ def test_the_readme_shows_every_floor_and_the_parts_it_lists():
     rows = dict(re.findall(r"^  (\w+)/ +((?:.|\n    )*)$", tree[1], flags=re.M))
     package = ROOT / "src" / "cosmolabe"
     assert set(rows) == {p.name for p in package.iterdir() if (p / "__init__.py").is_file()}
+    for attribute in parts.ATTRIBUTES.values():
+        assert f"`{attribute}`" in (ROOT / "README.md").read_text(), attribute
     for kind in ("games", "encoders", "vlms", "models", "judges"):
         assert set(parts.names(kind)) <= set(rows[kind].split(": ")[1].split()), kind
 

@@ -81,7 +81,7 @@ class FittedHead:
         half = student.ppf(0.975, count - 1) * members.std(1, ddof=1) * np.sqrt(1 + 1 / count)
         return np.stack([members.mean(1) - half, members.mean(1) + half])
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """Write `head.json` and `head.safetensors`, each whole or not at all."""
         folder = Path(folder)
         write_tensors(folder / TENSORS, self._tensors())
@@ -91,7 +91,7 @@ class FittedHead:
         write_json(folder / CONFIG, {"schema": SCHEMA, "recipe": asdict(self.recipe), **config})
 
     @classmethod
-    def load(cls, folder: Path) -> "FittedHead":
+    def load(cls, folder: Path | str) -> "FittedHead":
         """What `save` wrote; whatever does not fit is refused, and nothing is unpickled."""
         folder = Path(folder)
         content = read_json(folder / CONFIG)

@@ -54,7 +54,7 @@ def fit_head(
     seed: int = 42,
     *,
     encoder: str = "",
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> FittedHead:
@@ -67,7 +67,7 @@ def fit_head(
 
 
 def fitting(
-    descent: "HeadDescent", folder: Path | None = None, resume: bool = False
+    descent: "HeadDescent", folder: Path | str | None = None, resume: bool = False
 ) -> Iterator[Progress]:
     """Train step by step; a Progress every 50 steps, the last one `finished`.
 
