@@ -90,8 +90,8 @@ def helped(*words):
     with contextlib.redirect_stdout(io.StringIO()) as said, pytest.raises(SystemExit):
         main.run([*words, "--help"])
     text = said.getvalue()
-    choices = re.match(r"usage: [\w -]+ \[-h\] \{(.*?)\}", text, flags=re.S)
-    options = re.findall(r"^ +(?:-\w(?: [^ ]+)?, )?(--[a-z][\w-]*)", text, flags=re.M)
+    choices = re.match(r"usage: [\w -]+\s\[-h\]\s+\{(.*?)\}", text, flags=re.S)
+    options = re.findall(r"^[ │|]+(?:-\w(?: [^ ]+)?, )?(--[a-z][\w-]*)", text, flags=re.M)
     return re.split(r",\s*", choices[1]) if choices else [], set(options)
 
 
