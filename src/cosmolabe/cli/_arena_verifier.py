@@ -67,14 +67,16 @@ class ArenaCheck(Verb):
 
     def run(self) -> Answer:
         """One row an attack, one an honest submission."""
-        from cosmolabe.arena.attacks.checking import check
+        from cosmolabe.arena.attacks.checking import check, left_out
 
         with progress("attacking") as tell:
             attacks, honest = check(self.only, self.level, self.workers, tell)
+        gone = left_out(self.only)
         failed = [row.attack for row in attacks if not row.ok]
         failed += [row.honest for row in honest if not row.ok]
         data = {
             "failed": failed,
+            "left_out": gone,
             "attacks": [asdict(row) | {"ok": row.ok} for row in attacks],
             "honest": [asdict(row) | {"ok": row.ok} for row in honest],
         }
@@ -85,6 +87,9 @@ class ArenaCheck(Verb):
             text.append(_honest_table(honest))
         count = len(attacks) + len(honest)
         text.append(f"{count - len(failed)} of {count} as it must be")
+        text += [
+            f"left out: {name}, for there is no {needed} here" for name, needed in gone.items()
+        ]
         return Answer(data, text, ok=not failed)
 
 

@@ -69,6 +69,7 @@ def header(text, tail=b""):
         (header('{"a": {"shape": [1e9]}}'), "cannot be read"),
         (header('{"a": {"shape": [99999999]}}'), "more numbers than the file has bytes"),
         (header(b"\xff\xfe"), "cannot be read"),
+        (header(f'{{"a": {{"shape": [{"549755813888," * 300_000}1]}}}}'), "cannot be read"),
     ],
 )
 def test_a_header_that_lies_is_refused(data, why, tmp_path):

@@ -222,7 +222,7 @@ ATTACKS = (
         files={".best_score": "0.99\n", "log.txt": "composite 0.99\n"},
     ),
     Attack(
-        "patched_scorer", "monkeypatch scorer/torch/json",
+        "patched_scorer", "monkeypatch scorer",
         "exchanges the scorer's function for one of its own",
         "stopped", "in_process", PATCHES, better(),
     ),
@@ -257,5 +257,11 @@ ATTACKS = (
         "simulator_with_dummy_weights", "hand-written simulator (allowed, flagged `analytic`)",
         "is the same, beside weights that it never looks at",
         "flagged", "no_audit", HAND_WRITTEN, passed, weights="foreign", flag="analytic",
+    ),
+    Attack(
+        "simulator_with_unreadable_weights",
+        "hand-written simulator (allowed, flagged `analytic`)",
+        "is the same, beside weights of NaN and of types that no reader knows",
+        "flagged", "no_audit", HAND_WRITTEN, passed, weights="unreadable", flag="analytic",
     ),
 )  # fmt: skip

@@ -79,6 +79,11 @@ class Ground:
     """Score of the honest one-liner, by game."""
 
     @property
+    def repository(self) -> Path:
+        """A repository on the host, in whose history something is that should not be."""
+        return self.folder / "repository"
+
+    @property
     def marker(self) -> Path:
         """A file that nobody but an attack that got out can write."""
         return self.folder / "outside" / "marker"
@@ -180,6 +185,8 @@ class Attack:
     """Needs the session's ledger."""
     first: float = 120.0
     """Seconds until its first answer."""
+    needs: str = ""
+    """A program without which the weakened verifier cannot make its mistake."""
 
     def write(self, folder: Path, ground: Ground) -> Path:
         """The submission's folder."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cosmolabe.arena.attacks import answering, files, processes, reading, records
+from cosmolabe.arena.attacks import answering, files, processes, reading, records, taken_up
 from cosmolabe.arena.attacks.attack import TOKEN, Attack, Ground, Outcome, outcome_of
 from cosmolabe.arena.attacks.honest import HONEST, Honest
 from cosmolabe.arena.attacks.weakened import WEAKNESSES, Watched
@@ -37,7 +37,8 @@ from cosmolabe.core.spread import spread
 from cosmolabe.data.collect import collect
 
 ATTACKS: tuple[Attack, ...] = (
-    *reading.ATTACKS, *answering.ATTACKS, *files.ATTACKS, *processes.ATTACKS, *records.ATTACKS,
+    *reading.ATTACKS, *answering.ATTACKS, *files.ATTACKS, *taken_up.ATTACKS, *processes.ATTACKS,
+    *records.ATTACKS,
 )  # fmt: skip
 EPISODES, TICKS = 64, 240
 CHUNK = 16
@@ -110,12 +111,16 @@ def check(
     workers: int = 1,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[list[Row], list[HonestRow]]:
-    """Every attack and every honest submission, or those that are named, in their order."""
+    """Every attack and every honest submission, or those that are named, in their order.
+
+    But not those that are `left_out`.
+    """
     known = [a.name for a in ATTACKS] + [h.name for h in HONEST]
     if unknown := [name for name in names if name not in known]:
         raise ValueError(f"no attack or honest submission {unknown}; have {known}")
-    chosen = [name for name in known if not names or name in names]
-    jobs = [(chosen[first::workers], level) for first in range(min(workers, len(chosen)))]
+    gone = left_out(names)
+    chosen = [name for name in known if (not names or name in names) and name not in gone]
+    jobs = [(chosen[first::workers], level) for first in range(min(workers, max(len(chosen), 1)))]
     rows: dict[str, Row | HonestRow] = {}
     tell(0, len(chosen))
     with contextlib.closing(spread(_some, jobs, workers)) as finished:
@@ -124,6 +129,15 @@ def check(
             tell(len(rows), len(chosen))
     told = [rows[name] for name in chosen]
     return [r for r in told if isinstance(r, Row)], [r for r in told if isinstance(r, HonestRow)]
+
+
+def left_out(names: tuple[str, ...] = ()) -> dict[str, str]:
+    """Attacks that cannot be shown here, each with the program that its weakened verifier needs."""
+    return {
+        attack.name: attack.needs
+        for attack in ATTACKS
+        if attack.needs and not shutil.which(attack.needs) and (not names or attack.name in names)
+    }
 
 
 def _some(names: list[str], level: str) -> dict[str, Row | HonestRow]:
@@ -166,6 +180,7 @@ def laid_out() -> Generator[Field]:
             floor={g: score_of(b["test"], "constant_velocity") for g, b in beds.items()},
             honest={g: score_of(b["test"], "still") for g, b in beds.items()},
         )
+        taken_up.commit_salt(ground)
         yield Field(ground, beds, folder / "data", folder / "session", {"test": shared})
 
 

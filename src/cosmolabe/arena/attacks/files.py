@@ -137,7 +137,7 @@ ATTACKS = (
         "stopped", "scorer_in_its_folder", PLAIN, better(), files={"json.py": FORGING},
     ),
     Attack(
-        "sitecustomize", "PYTHONPATH, sitecustomize, .pth, conftest",
+        "sitecustomize", "PYTHONPATH, sitecustomize",
         "lays a sitecustomize.py beside itself, for an interpreter that looks there",
         "stopped", "environment_from_config", SHADOWED, signalled,
         files={

@@ -235,8 +235,33 @@ class InProcess(Weakened):
     def _inside(self, submission: Path, bed: Bed, answer: Any) -> None:  # noqa: ANN401
         model = runpy.run_path(str(submission / "train.py"))["MODEL"].load(submission, None)
         found = model.rollout(bed.windows.context(bed.protocol.window))
-        answer.send(float(scoring.score_on(bed, found)[0].composite))
+        answer.send(float(self.measured(bed, found)))
         answer.close()
+
+    def measured(self, bed: Bed, found: Prediction) -> float:
+        """The score, as the process that holds the submission finds it."""
+        return scoring.score_on(bed, found)[0].composite
+
+
+class ToldByItsProcess(InProcess):
+    """Believes the report that the submission's process writes."""
+
+    def measured(self, bed: Bed, found: Prediction) -> float:
+        """As JSON, as such reports are."""
+        report = json.dumps({"composite": float(super().measured(bed, found))})
+        return json.JSONDecoder().decode(report)["composite"]
+
+
+class MeasuredByTorch(InProcess):
+    """Measures with torch, in the submission's process."""
+
+    def measured(self, bed: Bed, found: Prediction) -> float:
+        """1 - 4 L1 of all places."""
+        import torch
+
+        true = bed.windows.states[:, bed.protocol.window :, :, :2]
+        places = (torch.from_numpy(np.array(one[..., :2])) for one in (found.states, true))
+        return 1 - 4 * float(torch.nn.functional.l1_loss(*places))
 
 
 class Unpickles(Weakened):
@@ -288,13 +313,37 @@ class CopiesWhatIsNamed(Weakened):
 class ScorerInItsFolder(Weakened):
     """Starts its scorer in the submission's folder."""
 
+    before = ""
+
     def run(self, submission: Path, beds: Mapping[str, Bed]) -> Outcome:
         """Whose modules it then imports."""
-        code = "import json; print(json.dumps({'composite': 0.5}))"
+        code = f"{self.before}\nimport json; print(json.dumps({{'composite': 0.5}}))"
         told = subprocess.run(
             [sys.executable, "-B", "-c", code], cwd=submission, capture_output=True, check=False
         )
         return Outcome("ok", (), json.loads(told.stdout)["composite"])
+
+
+class ScorerTakesItsSite(ScorerInItsFolder):
+    """Takes the submission's folder up as a site, so that what lies there can be imported."""
+
+    before = "import site; site.addsitedir('.')"
+
+
+class ScorerIsATestRun(ScorerInItsFolder):
+    """Scores by a test run in the submission's folder; first comes conftest.py, as pytest does."""
+
+    before = "import os, runpy\nif os.path.exists('conftest.py'): runpy.run_path('conftest.py')"
+
+
+class AsksGit(Weakened):
+    """Asks git what was changed in a submission."""
+
+    def take(self, submission: Path, target: Path) -> Copied:
+        """Git heeds the settings that lie there."""
+        words = ["git", "-C", str(submission), "status", "--porcelain"]
+        subprocess.run(words, capture_output=True, check=False)
+        return copy_submission(submission, target)
 
 
 class HashesThenRuns(Weakened):
@@ -513,6 +562,11 @@ WEAKNESSES: dict[str, Callable[..., Weakened]] = {
     "opens_anything": OpensAnything,
     "copies_what_is_named": CopiesWhatIsNamed,
     "scorer_in_its_folder": ScorerInItsFolder,
+    "scorer_takes_its_site": ScorerTakesItsSite,
+    "scorer_is_a_test_run": ScorerIsATestRun,
+    "asks_git": AsksGit,
+    "told_by_its_process": ToldByItsProcess,
+    "measured_by_torch": MeasuredByTorch,
     "hashes_then_runs": HashesThenRuns,
     "horizons_from_config": HorizonsFromConfig,
     "windows_from_config": WindowsFromConfig,

@@ -17,6 +17,7 @@ MOST = {"train.py": 2 << 20, "config.json": 256 << 10, "weights.safetensors": 1 
 OPTIONAL = ("weights.safetensors",)
 WEIGHTS = "weights.safetensors"
 MOST_HEADER = 8 << 20  # bytes of a safetensors header
+MOST_NUMBERS = 1 << 40  # of a tensor; more than any file that is taken can hold
 BLOCK = 1 << 20
 
 
@@ -128,4 +129,6 @@ def _count(shape: list[int]) -> int:
         if type(length) is not int or not 0 <= length < 1 << 40:
             raise ValueError(f"no length of a tensor: {length!r}")
         total *= length
+        if total > MOST_NUMBERS:  # before it grows into a number that takes hours to multiply
+            raise ValueError(f"a tensor of {total} numbers")
     return total
