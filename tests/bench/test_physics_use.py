@@ -228,6 +228,7 @@ def test_the_server_says_which_judge_it_is(physics, server):
         (400, "/score", packed(frames=np.zeros((8, 8, 8, 3), np.uint8), fps=1e-6), NPZ, "in all"),
         (400, "/gradient", packed(frames=np.zeros((8, 8, 8, 3), np.uint8), fps=1e-6), NPZ, "all"),
         (400, "/score", packed(frames=np.zeros((9999, 1, 1, 1, 3), np.uint8), fps=16), NPZ, "all"),
+        (400, "/score", packed(frames=np.zeros((601, 9, 1, 1, 3), np.uint8), fps=99), NPZ, "1 s"),
         (400, "/gradient", packed(frames=np.zeros((90, 32, 32, 3), np.uint8), fps=1), NPZ, "pass"),
         (404, "/../../etc/passwd", b"", NPZ, "have GET /health"),
         (400, "/score", b"{", JSON, "JSON"),
@@ -283,6 +284,64 @@ def test_a_body_that_comes_too_slowly_gives_its_place_back(server, monkeypatch):
             time.sleep(0.15)
         assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
     assert ask(server, "GET", "/health")[0] == 200
+
+
+@pytest.mark.parametrize(("length", "status"), [("500", 408), ("9" * 20, 413)])
+def test_who_says_nothing_more_is_told_why_the_line_ends(server, monkeypatch, length, status):
+    monkeypatch.setattr(serving.Handler, "timeout", 0.2)
+    with socket.create_connection(("127.0.0.1", server.server_port), 30) as line:
+        line.sendall(
+            b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-npz\r\n"
+            b"Content-Length: " + length.encode() + b"\r\n\r\n"
+        )
+        assert line.recv(4096).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"PUT /score HTTP/1.1\r\nHost: localhost\r\n\r\n", 501),
+        (b'a "b" \\ \xff <script> HTTP/9\r\n\r\n', 400),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET / HTTP/1.1\r\n" + b"X: 1\r\n" * 500 + b"\r\n", 431),
+    ],
+)
+def test_what_is_no_request_is_refused_as_json_too(server, sent, status):
+    with socket.create_connection(("127.0.0.1", server.server_port), 30) as line:
+        line.sendall(sent)
+        answer = line.makefile("rb").read().rpartition(b"\r\n\r\n")
+    assert answer[0] == b"" or answer[0].startswith(f"HTTP/1.1 {status} ".encode())
+    told = json.loads(answer[2])
+    assert told["ok"] is False
+    assert told["error"]
+
+
+def test_a_server_that_is_stopped_ends_what_it_computes_first(physics, monkeypatch):
+    begun, let, done = threading.Event(), threading.Event(), []
+
+    def slowly(self, frames, fps):
+        begun.set()
+        assert let.wait(30)
+        done.append(frames)
+        return judge_frames(self, frames, fps)
+
+    judge_frames = type(physics).judge_frames
+    monkeypatch.setattr(type(physics), "judge_frames", slowly)
+    server = Server(physics, Serving(port=0))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    body = packed(frames=np.stack([square(8, size=32, seed=n) for n in range(3)]), fps=16.0)
+    with ThreadPoolExecutor(2) as pool:
+        answer = pool.submit(ask, server, "POST", "/score", body, NPZ)
+        assert begun.wait(30)
+        server.shutdown()
+        closing = pool.submit(server.server_close)
+        time.sleep(0.1)
+        assert not closing.done()  # the first of three is being looked at
+        let.set()
+        closing.result(30)
+        status, told = answer.result(30)
+    assert (len(done), status) == (1, 503)
+    assert "ending" in json.loads(told)["error"]
 
 
 def test_a_client_that_goes_away_leaves_no_traceback(server, capsys):

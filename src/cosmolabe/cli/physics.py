@@ -138,7 +138,7 @@ class PhysicsServe(Judged):
     megabytes: int = 256
     """Largest body."""
     seconds: float = 600.0
-    """Of all videos in one body together, at most."""
+    """Of all videos in one body together, at most; each counts as 1 s or more."""
     waiting: int = 8
     """Requests at once; more are told to come back."""
     token_file: Path | None = None

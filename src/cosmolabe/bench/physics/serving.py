@@ -11,6 +11,7 @@ opened for anybody, and nobody but this machine is answered unless a token is as
 
 import base64
 import binascii
+import contextlib
 import hmac
 import io
 import json
@@ -41,6 +42,9 @@ PATIENCE = 30.0  # seconds a client may keep silent
 PER_BODY = 120.0  # seconds that a body may take to come in
 PIECE = 1 << 16  # bytes read at a time
 MOST_SHAPE = 6  # axes
+LEAST_SECONDS = 1.0
+"""That a video counts at least: looking at it costs time, however short it is."""
+ENDING = 60.0  # seconds that a computation may take to come to its end when the server is stopped
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ class Serving:
     bytes: int = 256 << 20
     """Of one body, as sent and unpacked."""
     seconds: float = 600.0
-    """Of all videos in one body together: a rate near 0 would make years of a few frames."""
+    """Of all videos in one body together, each counted as 1 s or more: a rate near 0 would make
+    years of a few frames, and thousands of short videos would keep all others waiting."""
     waiting: int = 8
     """Requests at once; more are told to come back (503)."""
     token: str = ""
@@ -90,6 +95,7 @@ class Server(ThreadingHTTPServer):
         self.reward = Reward(physics)
         self.places = threading.Semaphore(serving.waiting)
         self.turn = threading.Lock()
+        self.ending = threading.Event()
         super().__init__((serving.host, serving.port), Handler)
 
     @property
@@ -97,6 +103,12 @@ class Server(ThreadingHTTPServer):
         """Where it answers."""
         host = f"[{self.serving.host}]" if ":" in self.serving.host else self.serving.host
         return f"http://{host}:{self.server_port}"
+
+    def server_close(self) -> None:
+        """Close, once what is being computed has come to its end: torch must not die in it."""
+        self.ending.set()
+        super().server_close()
+        self.turn.acquire(timeout=ENDING)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - its own
         """A client that went away is no error of ours."""
@@ -121,7 +133,10 @@ class Server(ThreadingHTTPServer):
     def scores(self, frames: UInt8[np.ndarray, "batch time height width 3"], fps: float) -> dict:
         """One row a video, as `cosmolabe judge` gives it."""
         with self.turn:
-            rows = [row_of(self.physics.judge_frames(video, fps)) for video in frames]
+            rows = []
+            for video in frames:
+                self._go_on()
+                rows.append(row_of(self.physics.judge_frames(video, fps)))
         return {"fingerprint": self.physics.protocol.fingerprint, "rows": rows}
 
     def gradient(
@@ -133,6 +148,7 @@ class Server(ThreadingHTTPServer):
             raise ValueError(f"at {grid:g} pictures a second these frames pass {most} bytes")
         pixels = torch.from_numpy(frames).permute(0, 1, 4, 2, 3).float() / 255
         with self.turn:
+            self._go_on()
             pixels.requires_grad_(True)
             told = self.reward(pixels, fps)
             told.violation.sum().backward()
@@ -143,6 +159,10 @@ class Server(ThreadingHTTPServer):
             "moves": told.moves.cpu().numpy(),
             "gradient": pixels.grad.permute(0, 1, 3, 4, 2).cpu().numpy(),
         }
+
+    def _go_on(self) -> None:
+        if self.ending.is_set():
+            raise Refused(503, "the server is ending")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -173,6 +193,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: ANN401 - its own name
         """Say nothing on stderr."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse what is no request that we know, as everything else is refused."""
+        self.close_connection = True
+        told = message or self.responses.get(code, ("",))[0]
+        self._send_json(code, {"ok": False, "error": told[:200]})
 
     def _answer(self, method: str) -> None:
         if not self.judge.places.acquire(blocking=False):
@@ -245,17 +271,24 @@ class Handler(BaseHTTPRequestHandler):
 
     def _let_go(self, told: str, most: int) -> None:
         """Read on for a while, so that a client that is still sending comes to hear the answer."""
-        for _ in self._pieces(min(int(told[:15]), 2 * most)):
-            pass
+        with contextlib.suppress(Refused):
+            for _ in self._pieces(min(int(told[:15]), 2 * most)):
+                pass
 
     def _pieces(self, left: int) -> Iterator[bytes]:
         """The body as it comes; who sends it byte by byte does not keep the place for long."""
         until = time.monotonic() + PER_BODY
-        while left > 0 and (piece := self.rfile.read1(min(left, PIECE))):
+        while left > 0 and (piece := self._piece(min(left, PIECE))):
             left -= len(piece)
             yield piece
             if left and time.monotonic() > until:
                 raise Refused(408, f"the body took more than {PER_BODY:g} s to come")
+
+    def _piece(self, most: int) -> bytes:
+        try:
+            return self.rfile.read1(most)
+        except TimeoutError:
+            raise Refused(408, f"nothing came for {self.timeout:g} s") from None
 
     def _send_json(self, status: int, tree: dict[str, Any]) -> None:
         self._send(status, JSON, json.dumps(plain(tree), allow_nan=False).encode())
@@ -324,9 +357,9 @@ def _checked(
     fps = grid if fps is None else fps
     if isinstance(fps, bool) or not isinstance(fps, (int, float)) or not 0 < fps <= 10_000:
         raise ValueError(f"fps is pictures per second, above 0; got {str(fps)[:40]}")
-    if len(frames) * max(frames.shape[1] / fps, 1 / grid) > most:
+    if len(frames) * max(frames.shape[1] / fps, LEAST_SECONDS) > most:
         raise ValueError(
             f"{len(frames)} videos of {frames.shape[1]} frames, {fps:g} a second, are more than "
-            f"{most:g} s in all; send less at once"
+            f"{most:g} s in all (each counts as {LEAST_SECONDS:g} s or more); send less at once"
         )
     return np.array(frames, order="C"), float(fps)
