@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,25 @@ def test_the_verdict_claims_no_more_than_the_interval_shows():
 def test_lower_can_be_better():
     error = Reading("physics", "x", 0.2, "share", "lower", 0.19, 0.21, 0.6, 0.1)
     assert content.verdict(error).startswith("80%")
+
+
+def test_the_physics_judge_compares_films():
+    def told(value, floor=0.6, ceiling=0.1):
+        ends = (value - 0.01, value + 0.01, floor, ceiling)
+        return content.verdict(Reading("physics", "violation", value, "share", "lower", *ends))
+
+    assert told(0.2) == "80% of the way from the better trivial model's film to the true film"
+    assert told(0.7) == "worse than the better trivial model's film"
+    assert told(0.6) == "not told apart from the better trivial model's film"
+
+
+@pytest.mark.parametrize("direction", ["lower", "higher"])
+def test_a_scale_that_is_upside_down_is_no_scale(direction):
+    floor, ceiling = (0.05, 0.09) if direction == "lower" else (0.9, 0.8)
+    for value in (0.01, 0.07, 0.5, 0.85, 0.99):
+        ends = (value - 0.001, value + 0.001, floor, ceiling)
+        told = content.verdict(Reading("physics", "x", value, "share", direction, *ends))
+        assert told.startswith("no scale here")
 
 
 def test_readings_with_floor_and_ceiling_come_first():

@@ -33,6 +33,16 @@ def test_a_report_needs_no_network(run_folder):
     assert all(source.startswith(("data:image/", "#")) for source in sources)
 
 
+def test_a_name_cannot_turn_the_text_around(run_folder):
+    readings = read_json(run_folder / "readings.json")
+    for row in readings:
+        row.update(model="rtl\u202egnp.mp4 \x1b[31m")
+    write_json(run_folder / "readings.json", readings)
+    page = write_report(run_folder).read_text()
+    assert not {"\u202e", "\x1b"} & set(page)
+    assert "rtl\\u202egnp.mp4 \\x1b[31m" in page
+
+
 def test_a_hostile_name_stays_text(run_folder):
     evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
     readings = read_json(run_folder / "readings.json")

@@ -1,13 +1,14 @@
 """What every verb shares: its flags, its answer, its progress bar."""
 
 import contextlib
-import re
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from tyro.conf import FlagCreatePairsOff
+
+from cosmolabe.core.tame import tame
 
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
@@ -90,19 +91,6 @@ class Table:
         for row in self.rows:
             table.add_row(*(cell(value) for value in row))
         return table
-
-
-def tame(text: str) -> str:
-    """Text that cannot steer a terminal.
-
-    Controls and marks of direction (from a file's name, say) become escapes; ends of lines stay.
-    """
-    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def cell(value: Any) -> Any:  # noqa: ANN401 - any value of a table

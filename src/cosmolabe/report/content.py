@@ -18,6 +18,11 @@ BESIDE = (
     "scenario_score", "scenario_score_sticky", "reaction", "planning_return", "planning_score",
 )  # fmt: skip
 """Readings with floor and ceiling that stand in the tables, without a needle of their own."""
+ENDS = {
+    "": ("doing nothing", "the real thing"),
+    "physics": ("the better trivial model's film", "the true film"),
+}
+"""What floor and ceiling are, by judge: physics sees films alone, and a still one has no score."""
 ROBUST = "final_"
 """Begins the names of the final scores under a corrupted context, which stand beside too."""
 
@@ -82,11 +87,15 @@ def verdict(reading: Reading, skill: Reading | None = None) -> str:
         sign = -1.0 if reading.direction == "lower" else 1.0
         low, high = sorted((sign * reading.low, sign * reading.high))
         floor = sign * reading.floor
+    nothing, real = ENDS.get(reading.judge, ENDS[""])
+    span = reading.ceiling - reading.floor
+    if (-span if reading.direction == "lower" else span) <= 0:
+        return f"no scale here: {nothing} is judged no worse than {real}"
     if high < floor:
-        return "worse than doing nothing"
+        return f"worse than {nothing}"
     if low <= floor:
-        return "not told apart from doing nothing"
-    return f"{share:.0%} of the way from doing nothing to the real thing"
+        return f"not told apart from {nothing}"
+    return f"{share:.0%} of the way from {nothing} to {real}"
 
 
 def skills(readings: list[Reading]) -> dict[tuple[str, str, str, str], Reading]:

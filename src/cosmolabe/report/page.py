@@ -11,6 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from cosmolabe.core.record import ESCAPED, write_json, written_whole
+from cosmolabe.core.tame import tame
 from cosmolabe.report import asked, content, curves, gauge, limits, strips, tables, videos
 from cosmolabe.report.folder import read_run
 
@@ -64,6 +65,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
+        finalize=lambda value: tame(value) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
