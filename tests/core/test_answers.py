@@ -219,6 +219,44 @@ def test_yes_or_no_is_read_where_others_misread(name):
     assert (found.label, found.status) == (label, "ok" if label else "unparsed")
 
 
+@pytest.mark.parametrize(
+    "reply",
+    ['{"yes": 0.1, "no": 0.9}', '{"no": false, "yes": true}', "yes: 80 %, no: 20 %", "no yes"],
+)
+def test_yes_and_no_weighed_or_said_in_one_breath_is_neither(reply):
+    assert parse(reply, BINARY).rule == "several"
+
+
+@pytest.mark.parametrize("reply", ["Yes no doubt", "Yes, no question", "Yes: 2 frames show it"])
+def test_what_follows_a_yes_need_not_take_it_back(reply):
+    assert label_of(reply, BINARY) == "yes"
+
+
+NUMBERED = AnswerSpace("open_ended", labels=("1", "2", "3"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "label"),
+    [
+        ("-2", None), ("It is (-2)", None), ("- 2", "2"), ("2", "2"), ("about 2 bricks", "2"),
+        ("1-2", None), ("-2 to 3", "3"),
+    ],
+)  # fmt: skip
+def test_a_number_below_zero_is_not_the_number_behind_its_sign(reply, label):
+    assert label_of(reply, NUMBERED) == label
+
+
+def test_a_word_behind_a_hyphen_is_part_of_another():
+    assert parse("It is non-evading", OPEN).status == "unparsed"
+    assert label_of("- evading", OPEN) == "evading"
+    assert label_of("-evading", OPEN) == "evading"
+
+
+@pytest.mark.parametrize("reply", ['{"answer": ["A", "B"]}', "The answer is (A, B)", "A. Wait, B."])
+def test_two_options_in_brackets_or_the_second_at_the_end_are_no_choice(reply):
+    assert parse(reply, CHOICE).status == "unparsed"
+
+
 @given(word=st.sampled_from(["yes", "no"]), before=st.text("kenobwyhlt", min_size=1, max_size=3))
 def test_a_word_that_holds_yes_or_no_says_neither(word, before):
     for said in (before + word, word + before):

@@ -70,7 +70,8 @@ def remarks(readings: list[Any]) -> list[str]:
     for one in readings:
         told = one.metric in ("obedience", "identity") and one.direction == "none"
         missing = one.metric in ("obedience", "obedience_corrected") and one.value != one.value
-        if one.judge == "vqa" and (told or missing):
+        known = any(one.game in named and one.why in why for (_, why), named in games.items())
+        if one.judge == "vqa" and (told or missing) and not known:
             games.setdefault((one.metric, one.why), []).append(one.game)
     return [
         f"{metric} ({', '.join(dict.fromkeys(named))}): {why}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from tyro.conf import FlagCreatePairsOff, Positional, arg, subcommand
 
@@ -89,7 +89,18 @@ class VqaBuild(Verb):
             + "".join(f"; {n} dropped: {why}" for why, n in record["dropped"].items()),
         )
         answer = {name: record[name] for name in told}
-        return Answer({"set": self.out, **answer, "templates": record["templates"]}, table)
+        lines: list[Any] = [table]
+        if record["dropped"]:
+            lines.append(f"{self.out / 'dropped.jsonl'} says of each what was wrong")
+        if not record["questions"]:
+            alone = [f"{what}: '{mine[0]}'" for what, mine in record["labels"].items() if mine]
+            only = f"; all clips show the same ({', '.join(alone)})" if alone else ""
+            lines.append(f"no question can be asked{only}: two labels are needed to tell apart")
+        return Answer(
+            {"set": self.out, **answer, "templates": record["templates"]},
+            lines,
+            ok=record["questions"] > 0,  # a script must notice
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

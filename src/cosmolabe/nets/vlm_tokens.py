@@ -91,7 +91,10 @@ class WordTokens:
         if self.unknown in found:
             known = self.tokenizer.get_vocab()
             strange = [word for word in words_of([text]) if word not in known]
-            raise ValueError(f"the model was never taught {strange[:8]}; in {text!r}")
+            raise ValueError(
+                f"the model was never taught {strange[:8]}, in {text.strip()[:60]!r}; ask another "
+                "model (--vlm), or in the words it knows"
+            )
         return found
 
     def said(self, text: str) -> str:

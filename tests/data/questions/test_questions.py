@@ -220,6 +220,9 @@ def test_a_mix_takes_one_question_a_clip():
         assert sum((each.task, each.format) == (task, form) for each in mix) == count
     with pytest.raises(ValueError, match="draw more clips"):
         sample_mix(questions_of(clips[:10], 1), cells, seed=1)
+    actions = questions_of(clips, 1, ("action_recognition",))
+    with pytest.raises(ValueError, match=r"there are none in the set, .*--mix all"):
+        sample_mix(actions, cells, seed=1)
 
 
 def test_questions_come_back_from_disk_as_they_were(tmp_path):

@@ -166,10 +166,22 @@ def test_a_video_shorter_than_a_clip_says_what_would_do(tmp_path):
     np.savez(tmp_path / "a.npz", frames=np.zeros((14, 8, 8, 3), np.uint8), fps=60.0)
     table = tmp_path / "t.csv"
     table.write_text("path,action\na.npz,jumping\n")
-    with pytest.raises(ValueError, match="shorter stride"):
+    with pytest.raises(ValueError, match="it shows 4, a clip has 14; vqa/universe-1 takes shorter"):
         make_questions(tmp_path / "one", Recipe(tables=(str(table),), size=16))
     recipe = Recipe(tables=(str(table),), size=16, protocol="vqa/universe-1")
     assert make_questions(tmp_path / "two", recipe)["clips"] == 1
+
+
+def test_a_set_of_one_label_asks_nothing_and_says_why(tmp_path, capsys):
+    for name in "ab":
+        np.savez(tmp_path / f"{name}.npz", frames=np.zeros((60, 8, 8, 3), np.uint8), fps=60.0)
+    table = tmp_path / "t.csv"
+    table.write_text("path,action\na.npz,jumping\nb.npz,jumping\ngone.npz,jumping\n")
+    words = ["vqa", "build", "--table", str(table), "--out", str(tmp_path / "set"), "--size", "16"]
+    assert run(words) == 1  # a script must notice
+    told = " ".join(capsys.readouterr().out.split())
+    assert "all clips show the same (action_recognition: 'jumping')" in told
+    assert "dropped.jsonl says of each what was wrong" in told
 
 
 def test_an_interrupted_build_goes_on_and_ends_with_the_same_bytes(tmp_path):

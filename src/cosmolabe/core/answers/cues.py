@@ -6,7 +6,7 @@ from cosmolabe.core.answers.folding import ACUTE, ALIKE, ENDS
 from cosmolabe.core.answers.space import NUMBERS, ONLY_ALONE, SAYS_NO, SAYS_YES
 from cosmolabe.core.protocol import fingerprint
 
-VERSION = "answers/1"
+VERSION = "answers/2"
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts that put no space between words
 CUE = (
     r"(?<!\w)(?:answers?|correct (?:option|choice|label)|(?:final|my) (?:choice|option|selection)"
@@ -37,8 +37,11 @@ GOES_ON = re.compile(
 WORDS_THEMSELVES = ("a", "i")
 ALSO = re.compile(r"\s*(?:/|&|\||,?\s*(?:or|and|oder|und|ou|et|o|y)(?!\w))\s*")
 COMMA = re.compile(r"\s*,\s*")
-STOP = re.compile(r"\s*[,.;:!?]+\s*")
+STOP = re.compile(r"\s*[,.;:!?]+\s*|\s+")
 """Where yes and no stand on both sides of one, neither is said."""
+SCORED = re.compile(r"\s*[:=]\s*(?:[01]?\.\d|[01](?!\w)|\d+\s*%|true(?!\w)|false(?!\w)|null(?!\w))")
+"""Behind a yes or a no: it is weighed, not said, where the other one is named too."""
+CLOSES = re.compile(r"\s*(?:[.,;!?)\]}]|$)")
 NOT_BEFORE = re.compile(
     r"(?:(?<!\w)(?:not|no|never|nor|neither|without|instead of|rather than|cannot)|n't)"
     r"(?:\s+[^\s,.;:!?]+){0,2}\s+$"
@@ -74,7 +77,8 @@ BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 FINGERPRINT = fingerprint(
     VERSION, CUE, LINK, AFTER.pattern, LETTER_BEFORE.pattern, LONGEST, FILLER.pattern,
     TITLE.pattern, GOES_ON.pattern, WORDS_THEMSELVES,
-    ALSO.pattern, COMMA.pattern, STOP.pattern, NEAR, NOT_BEFORE.pattern,
+    ALSO.pattern, COMMA.pattern, STOP.pattern, SCORED.pattern, CLOSES.pattern, NEAR,
+    NOT_BEFORE.pattern,
     IDIOM.pattern, REFUSAL.pattern, THOUGHT.pattern, TOKEN.pattern, TAGGED.pattern, TEX.pattern,
     BOXED.pattern, SAYS_YES, SAYS_NO, ONLY_ALONE, NUMBERS,
     {str(k): v for k, v in ALIKE.items()}, ACUTE, ENDS,

@@ -9,6 +9,7 @@ from cosmolabe.core.answers.cues import (
     ALSO,
     BOXED,
     CJK,
+    CLOSES,
     COMMA,
     CUE,
     FILLER,
@@ -20,6 +21,7 @@ from cosmolabe.core.answers.cues import (
     NEAR,
     NOT_BEFORE,
     REFUSAL,
+    SCORED,
     STOP,
     TAGGED,
     TEX,
@@ -33,8 +35,8 @@ from cosmolabe.core.answers.space import AnswerSpace, Parsed, Status
 from cosmolabe.core.question import Question
 
 NEXT_WORD = re.compile(r"\s+\w")
-CLOSES = re.compile(r"\s*(?:[.,;!?]|$)")
-GOES_BEFORE = re.compile(r"\w$|\d[.,]$")
+GOES_BEFORE = re.compile(r"\w$|\d[.,]$|[^\W\d_]-$")
+SIGN_BEFORE = re.compile(r"(?:^|[^\w\s]|\s)-$")
 GOES_BEHIND = re.compile(rf"(?![{CJK}])\w|[.,]\d|['-][^\W\d_]")
 
 
@@ -110,6 +112,10 @@ class _Reply:
         said = self._target(self.flat, start)
         if said is None or IDIOM.match(self.flat, start):
             return None
+        if SCORED.match(self.flat, said[1]):
+            named = {label for _, labels in self._mentions() for label in labels}
+            if named - said[0]:
+                return _none("several")  # {"yes": 0.1, "no": 0.9}
         return self._decided(said, "first_word")
 
     def declared(self) -> Parsed | None:
@@ -175,7 +181,7 @@ class _Reply:
     def _others(self, label: str) -> bool:
         """Whether other options are listed: B) or (B) for another than `label`."""
         marks = re.findall(r"(?<!\w)([a-z]{1,2})\s*\)", self.flat)
-        marks += re.findall(r"(?<!\w)([a-z]{1,2})[.:]\s", self.flat)
+        marks += re.findall(r"(?<!\w)([a-z]{1,2})[.:](?:\s|$)", self.flat)
         return any(self.space.by_letter.get(mark, label) != label for mark in marks)
 
     def _declarations(self) -> Iterator[tuple[int, "_Said"]]:
@@ -342,8 +348,10 @@ def _first(text: str, at: int = 0, keep: str = "") -> int:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Whether a word may begin here: 3 is no part of 13 or 0.3."""
-    return not GOES_BEFORE.search(text, max(0, at - 2), at)
+    """Whether a word may begin here: 3 is no part of 13, 0.3 or -3, nor jumping of non-jumping."""
+    near = text[max(0, at - 2) : at]
+    signed = text[at : at + 1].isdigit() and SIGN_BEFORE.search(near)
+    return not (GOES_BEFORE.search(near) or signed)
 
 
 def _ends(text: str, at: int) -> bool:

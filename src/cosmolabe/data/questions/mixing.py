@@ -70,9 +70,10 @@ def sample_mix(questions: Iterable[Question], cells: Cells, seed: int) -> list[Q
                 used.add(each.clip)
                 chosen.append(each)
         if len(chosen) < cells[cell]:
+            there = f"{len(chosen)} left: draw more clips" if by_cell[cell] else "none in the set"
             raise ValueError(
                 f"the mix wants {cells[cell]} {cell[1]} questions of {cell[0]}, each of another "
-                f"clip; there are {len(chosen)} left: draw more clips or ask for fewer"
+                f"clip; there are {there}, or take every question there is (--mix all)"
             )
         taken += chosen
     return [taken[k] for k in generator("mix order", seed).permutation(len(taken))]

@@ -32,6 +32,7 @@ def table_clips(
     """
     inputs = find_inputs([table])
     fps = GAME_FPS / protocol.stride
+    shorter = "; vqa/universe-1 takes shorter ones" if protocol.stride > 1 else ""
     sampling = Sampling("vqa", fps=fps, frames=protocol.length)
     found = decoded(inputs, sampling, Canvas(size), workers=workers)
     for place, (item, clips, why) in enumerate(found):
@@ -39,8 +40,8 @@ def table_clips(
         why = why or unfit
         if not why and len(clips[0]) < protocol.length:
             why = (
-                f"it shows {len(clips[0])} pictures at {fps:g} a second, a clip has "
-                f"{protocol.length}; choose a protocol with a shorter stride"
+                f"too short: at {fps:g} pictures a second it shows {len(clips[0])}, a clip has "
+                f"{protocol.length}" + shorter
             )
         told = {"what": item.name, "why": why}
         if why:
