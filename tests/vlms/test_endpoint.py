@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cosmolabe.bench.vqa.keeping import who_answered
 from cosmolabe.core.vlm import Vlm
+from cosmolabe.judges.vqa import Vqa
 from cosmolabe.nets.vlm_http import Asker
 from cosmolabe.vlms.endpoint import VLM, EndpointVlm, path_log_p
 
@@ -285,3 +287,57 @@ def test_it_does_not_train_and_says_what_it_needs():
         VLM.load(random=True)
     with pytest.raises(ValueError, match="uint8"):
         vlm.see([FRAMES / 255])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": "abc"}, {"choices": [{}]}, {"choices": [{"message": {"content": [1]}}]},
+        completion("yes", [[("yes", 5.0)]]), [], 3, {"error": "busy", "choices": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_completion_is_not_kept_and_asked_for_again(server, tmp_path, body):
+    server.say = [(200, body), (200, completion("yes"))]
+    vlm, _ = vlm_at(server, folder=tmp_path)
+    seen = vlm.see([FRAMES])
+    assert vlm.replies(seen, ["Where to?"])[0].status == "error"
+    assert not list(tmp_path.iterdir())
+    assert vlm.replies(seen, ["Where to?"])[0].text == "yes"
+
+
+@pytest.mark.parametrize("answer", [None, 3, [], {"choices": 3}, {"choices": [{"message": 1}]}])
+def test_a_kept_reply_that_was_spoilt_by_hand_is_asked_for_again(server, tmp_path, answer):
+    server.say = [(200, completion("left")), (200, completion("right"))]
+    vlm, _ = vlm_at(server, folder=tmp_path)
+    seen = vlm.see([FRAMES])
+    assert vlm.replies(seen, ["Where to?"])[0].text == "left"
+    (file,) = tmp_path.iterdir()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"answer": answer}))
+    assert vlm.replies(seen, ["Where to?"])[0].text == "right"
+    replayed, _ = vlm_at(server, folder=tmp_path, replay=True)
+    assert replayed.replies(seen, ["Where to?"])[0].text == "right"
+
+
+def test_a_key_that_is_said_back_is_written_nowhere(server, tmp_path):
+    key = "sk-not-to-be-told-0123456789"
+    server.say = [(401, f"no such key: {key}".encode()), (200, completion(f"yes {key}"))]
+    vlm, _ = vlm_at(server, folder=tmp_path, key=key)
+    seen = vlm.see([FRAMES])
+    failed = vlm.replies(seen, ["Where to?"])[0]
+    assert failed.why == "HTTP 401 no such key: (the key)"
+    assert vlm.replies(seen, ["Where to?"])[0].text == "yes (the key)"
+    assert all(key not in file.read_text() for file in tmp_path.iterdir())
+    server.say, server.asked[:] = [(200, completion("EMPTY"))], []
+    plain, _ = vlm_at(server, key="EMPTY")  # what servers without keys want is no secret
+    assert plain.replies(seen, ["Where?"])[0].text == "EMPTY"
+
+
+def test_a_model_that_is_changed_midway_is_told(server):
+    server.say = [(200, completion("yes", model=name)) for name in ("one", "one", "two")]
+    vlm, _ = vlm_at(server)
+    vlm.replies(vlm.see([FRAMES] * 3), ["a", "b", "c"])
+    assert who_answered(Vqa.of(vlm)) == [
+        {"model": "one", "build": "fp_1", "replies": 2},
+        {"model": "two", "build": "fp_1", "replies": 1},
+    ]

@@ -29,6 +29,8 @@ LARGEST = 16 << 20
 LONGEST_WAIT = 60.0
 """Seconds between two tries."""
 SCHEMA = 1
+SECRET = 12
+"""Characters from which on a key is one: "EMPTY", which some servers want, may be said."""
 SILENT = (OSError, ValueError, HTTPException)
 """No host, no route, timed out, cut off, not HTTP."""
 
@@ -71,17 +73,22 @@ class Asker:
         if self.tries < 1:
             raise ValueError(f"at least one try; got {self.tries}")
 
-    def ask(self, question: Mapping[str, Any]) -> Got:
-        """The answer to a question, from the folder where it is known there."""
+    def ask(self, question: Mapping[str, Any], sound: Callable[[Any], bool] | None = None) -> Got:
+        """The answer to a question, from the folder where it is known there.
+
+        What is not `sound` (it has choices, where nothing else is said) is no answer: it is not
+        kept, and where it was kept, or changed by hand into such, the question is asked again.
+        """
+        sound = sound or _has_choices
         name = question_hash(self.url, question)
         known = self._read(name)
-        if known is not None:
+        if known is not None and sound(known):
             return Got(known, kept=True)
         if self.replay:
             return Got(why=f"no answer {name[:12]} is kept in {self.folder}")
         got = self._try(json.dumps(question).encode())
-        if isinstance(got.body, dict) and got.body.get("choices"):
-            self._write(name, got.body)  # what else came back is no answer, and asked for again
+        if got.body is not None and sound(got.body):
+            self._write(name, got.body)
         return got
 
     def _try(self, body: bytes) -> Got:
@@ -115,16 +122,22 @@ class Asker:
             with _opener(watch).open(request, timeout=self.timeout) as answer:
                 said = answer.read(self.largest + 1)
         except urllib.error.HTTPError as error:
-            return _refused(error)
+            return _refused(error, self._hushed)
         except SILENT as error:
             reason = getattr(error, "reason", error)
             return Got(why=f"no answer: {reason}"), 0.0
         if len(said) > self.largest:
             return Got(why=f"an answer of more than {self.largest} bytes"), None
         try:
-            return Got(json.loads(said)), None
+            return Got(json.loads(self._hushed(said))), None
         except (ValueError, RecursionError):
-            return Got(why=f"not JSON: {said[:100].decode(errors='replace')!r}"), 0.0
+            return Got(why=f"not JSON: {self._hushed(said)[:100].decode(errors='replace')!r}"), 0.0
+
+    def _hushed(self, said: bytes) -> bytes:
+        """Without the key, which a server may say back: it would be written down."""
+        if len(self.key) < SECRET:
+            return said
+        return said.replace(self.key.encode(), b"(the key)")
 
     def _read(self, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
         """The answer kept; None where none is, or where its file was cut short or changed."""
@@ -152,11 +165,17 @@ def question_hash(url: str, question: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _refused(error: urllib.error.HTTPError) -> tuple[Got, float | None]:
+def _has_choices(body: Any) -> bool:  # noqa: ANN401 - a tree of plain values
+    return isinstance(body, dict) and bool(body.get("choices"))
+
+
+def _refused(
+    error: urllib.error.HTTPError, hushed: Callable[[bytes], bytes]
+) -> tuple[Got, float | None]:
     """What a status other than success says, and whether it may pass."""
     with error:
         try:
-            told = error.read(300).decode(errors="replace").strip()
+            told = hushed(error.read(4096))[:300].decode(errors="replace").strip()
         except SILENT:
             told = ""
     wait = error.headers.get("Retry-After", "")

@@ -99,7 +99,8 @@ class EndpointVlm:
             for clip, prompt in zip(seen, prompts, strict=True)
         ]
         with ThreadPoolExecutor(self.at_once) as pool:
-            found = [_reply(got) for got in pool.map(self.asker.ask, questions)]
+            asked = pool.map(lambda question: self.asker.ask(question, _is_reply), questions)
+            found = [_reply(got) for got in asked]
         self.answered_by.update((r.model, r.build) for r in found if r.status != "error")
         return found
 
@@ -186,6 +187,10 @@ def _reply(got: Got) -> Reply:
         return _read_reply(got.body, got.kept)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         return Reply("", "error", f"not a chat completion ({type(error).__name__}: {error})")
+
+
+def _is_reply(body: Any) -> bool:  # noqa: ANN401 - whatever the server says
+    return _reply(Got(body)).status != "error"
 
 
 def _read_reply(body: Mapping[str, Any], kept: bool) -> Reply:

@@ -4,6 +4,7 @@ vqa.jsonl (clips.jsonl where no other judge looked) has one row a film, vqa.json
 the judges agree, media/vqa/NN.npz the pictures of clips in which a command was not seen done.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,26 @@ def keep_obeyed(
         "vlm_key": vqa.vlm.key, "certified": bool(vqa.measured.rates),
         "agreement": list(agreement), "explained": list(explained),
     }  # fmt: skip
+    if answered := who_answered(vqa):
+        about["answered_by"] = answered
     write_json(folder / ABOUT, about)
     for old in (folder / MEDIA).glob("*.npz"):
         old.unlink()
     worst = sorted(told.failures, key=lambda one: (one.share, one.input))[:MOST]
     for rank, one in enumerate(worst):
         _keep(folder / MEDIA / f"{rank:02d}.npz", one)
+
+
+def who_answered(vqa: Vqa) -> list[dict[str, Any]]:
+    """Model and build of every reply of a served model, the most frequent first; else none.
+
+    More than one: what stands behind the address was changed midway.
+    """
+    found = getattr(vqa.vlm, "answered_by", None) or Counter()
+    return [
+        {"model": model, "build": build, "replies": count}
+        for (model, build), count in found.most_common()
+    ]
 
 
 def _keep(path: Path, one: Failure) -> None:
