@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmolabe.arena.budget import Budget, Clock, parse_budget
+from cosmolabe.arena.budget import Budget, Clock, beside, parse_budget, read_clock
 
 
 class Hands:
@@ -111,6 +111,48 @@ def test_a_killed_harness_has_spent_what_it_ran_and_at_most_two_beats_more(tmp_p
             harness.send_signal(signal.SIGKILL)
         spent = Clock(path, Budget(seconds=100), beat=1.0).seconds_spent
         assert before + 0.5 <= spent < before + 30
+
+
+BUSY = """
+import os, sys, time
+from pathlib import Path
+from cosmolabe.arena.budget import Budget, Clock
+flush = os.fsync
+clock = Clock(Path(sys.argv[1]), Budget(seconds=100), beat=0.4)
+clock.start()
+began = time.monotonic()
+os.fsync = lambda number: time.sleep(60)  # a disk that is written full by somebody else
+time.sleep(2.0)
+print(time.monotonic() - began, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_disk_that_answers_late_gives_no_time_back(tmp_path):
+    path = tmp_path / "clock.json"
+    harness = subprocess.Popen([sys.executable, "-c", BUSY, path], stdout=subprocess.PIPE)
+    with harness:
+        ran = float(harness.stdout.readline())
+        harness.send_signal(signal.SIGKILL)
+    assert json.loads(path.read_text())["seconds"] < 1.0, "what the disk had"
+    assert Clock(path, Budget(seconds=100)).seconds_spent >= ran
+    assert not beside(path).exists()
+
+
+@pytest.mark.parametrize("word", ["", "1", "x y", "nan nan", "inf 1", "-5 1", "\x00" * 40])
+def test_what_cannot_be_read_beside_the_clock_changes_nothing(tmp_path, word):
+    path = tmp_path / "clock.json"
+    path.write_text('{"seconds": 3, "steps": 2, "running": 1, "beat": 1.0}')
+    beside(path).write_text(word)
+    assert read_clock(path) == (4.0, 2)
+
+
+@pytest.mark.parametrize("name", ["seconds", "steps", "beat"])
+def test_a_clock_that_tells_of_less_than_nothing_is_refused(tmp_path, name):
+    told = {"seconds": 3, "steps": 2, "running": 1, "beat": 1.0, name: -1}
+    (tmp_path / "clock.json").write_text(json.dumps(told))
+    with pytest.raises(ValueError, match=f"'{name}' is -1; nothing is given back"):
+        Clock(tmp_path / "clock.json", Budget())
 
 
 def test_steps_are_spent_for_good_and_the_wall_clock_is_only_told(tmp_path):

@@ -2,17 +2,12 @@
 
 import json
 import math
-import os
+import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 from cosmolabe.arena.driving import run_session
-from cosmolabe.arena.ledger import read_ledger
 from cosmolabe.arena.session import Session, best, history, ledger_of
 from cosmolabe.core.agent import Proposal, SessionOver, Tried
 from cosmolabe.core.record import read_json
@@ -162,36 +157,75 @@ def test_an_interrupted_session_goes_on_with_the_time_it_had_left(new):
         run_session(folder, "null", {"runs": 3})
 
 
-def test_a_harness_killed_at_any_point_loses_no_line_and_gives_no_time_back(new):
+@pytest.mark.parametrize("change", ["taken away", "put back"])
+def test_a_clock_that_was_taken_away_or_put_back_gives_no_time_back(new, change):
     folder = new("linear")
-    code = (
-        "from cosmolabe.arena.driving import run_session\n"
-        f"run_session({str(folder)!r}, 'null', {{'runs': 3}})\n"
-    )
-    spent = 0.0
-    for patience in (4.0, 7.0):
-        child = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
-        time.sleep(patience)
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-        if (folder / "ledger.jsonl").exists():
-            before = [line["hash"] for line in read_ledger(folder / "ledger.jsonl")]
-        else:
-            before = []
-        if (folder / "clock.json").exists():
-            now = read_json(folder / "clock.json")["seconds"]
-            assert now >= spent
-            spent = now
-        if before and ledger_of(folder)[-1]["kind"] == "end":
-            break
-        assert [line["hash"] for line in ledger_of(folder)][: len(before)] == before
-    if not (folder / "ledger.jsonl").exists() or kinds(folder)[-1] != "end":
-        run_session(folder, "null", {"runs": 3})
-    lines = ledger_of(folder)
-    names = [line["experiment"] for line in lines if line["kind"] == "experiment"]
-    assert names == ["001", "002", "003"]
-    assert [line["experiment"] for line in lines if line["kind"] == "score"] == names
-    assert lines[-1]["wall"] >= spent
+    with Session(folder, agent="null") as session:
+        session.run(session.starter)
+    (folder / "clock.json").unlink()
+    if change == "put back":
+        zero = {"seconds": 0.1, "steps": 0, "running": 0, "beat": 1.0}
+        (folder / "clock.json").write_text(json.dumps(zero))
+    with pytest.raises(ValueError, match=r"clock\.json tells of 0 s .* no time is given back"):
+        Session(folder)
+    assert kinds(folder) == ["begin", "experiment", "score"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("store", 3, "'store' is '3', expected str"),
+        ("budget", {"seconds": 5, "steps": 3, "run_seconds": 1}, "either in seconds or in steps"),
+        ("budget", {"seconds": "5", "steps": None, "run_seconds": 1}, "expected numbers for"),
+        ("budget", {"hours": 5}, r"expected numbers for \['seconds', 'steps', 'run_seconds'\]"),
+        ("budget", [], "'budget' is '\\[\\]', expected dict"),
+        ("task", None, "'task' is 'None'"),
+        ("memory", -1, "have to be above 0"),
+        ("windows", "many", "'windows' is 'many'"),
+        ("seed", True, "'seed' is 'True'"),
+        ("schema", 2, "no session of schema 1"),
+        ("model", None, "'model' is 'None'"),
+    ],
+)
+def test_a_session_json_of_another_kind_is_refused_in_words(new, name, value, why, capsys):
+    from cosmolabe.cli.main import run
+
+    folder = new("linear")
+    facts = read_json(folder / "session.json")
+    (folder / "session.json").write_text(json.dumps({**facts, name: value}))
+    for verb in ("run", "score", "verify"):
+        assert run(["arena", verb, str(folder)]) == 2
+        said = capsys.readouterr().err
+        assert re.search(why, said), said
+        assert "unexpected" not in said
+
+
+def test_a_folder_that_is_no_session_has_no_scores(tmp_path, capsys):
+    from cosmolabe.cli.main import run
+
+    assert run(["arena", "score", str(tmp_path)]) == 2
+    assert "no session at" in capsys.readouterr().err
+
+
+def test_what_is_submitted_alone_has_a_star_and_progress_is_told_on_a_terminal(
+    new, capsys, monkeypatch
+):
+    from cosmolabe.cli.main import run
+
+    folder = new("linear")
+    with Session(folder, agent="null") as session:
+        session.run(session.starter)
+    assert run(["arena", "score", str(folder)]) == 0
+    assert "*" not in capsys.readouterr().out
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert run(["arena", "run", str(folder), "--agent", "null", "--runs", "2"]) == 0
+    said = capsys.readouterr()
+    assert re.search(r"^002 ok 0\.\d+, \d+ s left  the starter, run 2$", said.err, re.M), said.err
+    assert run(["arena", "score", str(folder)]) == 0
+    assert capsys.readouterr().out.count("*") == 1
+    for option in ("--runs", "--spend"):
+        assert run(["arena", "run", str(folder), "--agent", "null", option, "0"]) == 2
+        assert f"{option} has to be above 0" in capsys.readouterr().err
 
 
 def test_one_session_has_one_agent(new):

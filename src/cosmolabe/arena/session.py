@@ -8,8 +8,8 @@ end, `submission/`. A session that was killed goes on from ledger and clock.
 import json
 import math
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,7 @@ class Session:
             raise
         self._tried = history(self.folder, self.ledger.lines)
         self.usage = Usage()
+        self.tell: Callable[[Tried, str], None] | None = None
 
     def __enter__(self) -> "Session":
         self._clear_unfinished()
@@ -185,6 +186,8 @@ class Session:
             self._score(name)
         self._tried = history(self.folder, self.ledger.lines)
         self._show()
+        if self.tell is not None:
+            self.tell(self._tried[-1], self.clock.time_left())
         return self._tried[-1]
 
     def submit(self, experiment: str) -> None:
@@ -241,8 +244,22 @@ class Session:
                 raise ValueError(
                     f"{self.folder} was begun by the {name} '{was}', not '{now}'; a session has one"
                 )
-        spent = self.clock.seconds_spent
-        self.ledger.append("resume", **who, wall=spent)
+        self._check_clock(lines)
+        self.ledger.append("resume", **who, wall=self.clock.seconds_spent)
+
+    def _check_clock(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        """A clock that was taken away, or put back, knows less than the ledger."""
+        wall = max((line["wall"] for line in lines if line["kind"] == "resume"), default=0.0)
+        tried = [line for line in lines if line["kind"] == "experiment"]
+        wall = max(wall, sum(line["wall"] for line in tried))
+        steps = sum(self._steps_of(Proposal("", line["config"])) for line in tried)
+        clock = self.clock
+        if clock.seconds_spent < wall or clock.steps_spent < steps:
+            raise ValueError(
+                f"{self.folder / CLOCK} tells of {clock.seconds_spent:.0f} s and "
+                f"{clock.steps_spent} steps, the ledger of {wall:.0f} s and {steps} steps or more; "
+                "no time is given back"
+            )
 
     def _clear_unfinished(self) -> None:
         """Away with what an experiment left that the harness did not live to write down."""
@@ -327,10 +344,11 @@ def read_session(folder: Path) -> dict[str, Any]:
 
 
 def _budget_of(facts: Mapping[str, Any], path: Path) -> Budget:
-    try:
-        return Budget(**facts["budget"])
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: 'budget' is {str(facts['budget'])[:60]!r} ({error})") from None
+    names, told = [one.name for one in fields(Budget)], facts["budget"]
+    numbers = all(v is None or type(v) in (int, float) for v in told.values())
+    if set(told) != set(names) or not numbers:
+        raise ValueError(f"{path}: 'budget' is {str(told)[:60]!r}, expected numbers for {names}")
+    return Budget(**told)
 
 
 def val_bed(store: Store, windows: int = WINDOWS, protocol: str = PROTOCOL) -> Bed:

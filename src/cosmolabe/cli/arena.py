@@ -1,5 +1,6 @@
 """Sessions in which an agent improves a world model on a budget, scored by a sealed verifier."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +11,7 @@ from cosmolabe.cli._arena_analysis import ArenaAudit, ArenaEdit, ArenaMargin, Ar
 from cosmolabe.cli._arena_grid import ArenaExportLedgers, ArenaGrid
 from cosmolabe.cli._arena_harbor import ArenaExportHarbor
 from cosmolabe.cli._arena_verifier import ArenaCheck, ArenaVerify
-from cosmolabe.cli._verb import Answer, Table, Verb, progress
+from cosmolabe.cli._verb import Answer, Table, Verb, progress, tame
 
 Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local"]
 
@@ -137,7 +138,7 @@ class ArenaRun(Verb):
         told = ("runs", "script", "recording", "preset", "command", "llm", "hosts", "keys", "spend")
         settings = {name: v for name in told if (v := getattr(self, name)) is not None}
         tried, chosen = run_session(
-            self.session, self.agent, settings, level=self.level, gpu=self.gpu
+            self.session, self.agent, settings, level=self.level, gpu=self.gpu, tell=_as_it_goes
         )
         text: list[Any] = [table_of(tried, chosen)]
         if chosen:
@@ -163,12 +164,14 @@ class ArenaScore(Verb):
 
     def run(self) -> Answer:
         """Read the ledger, or ask the checkpoint again."""
-        from cosmolabe.arena.session import history, ledger_of, submitted
+        from cosmolabe.arena.session import history, ledger_of, read_session, submitted
 
+        read_session(self.session)
         lines = ledger_of(self.session)
         tried = history(self.session, lines)
         if not self.experiment:
-            chosen = submitted(lines) or (lines[-1].get("experiment", "") if lines else "")
+            ended = lines[-1].get("experiment", "") if lines and lines[-1]["kind"] == "end" else ""
+            chosen = submitted(lines) or ended
             data = {"session": self.session, "tried": rows_of(tried)}
             return Answer(data, table_of(tried, chosen))
         from cosmolabe.arena.rescoring import rescore
@@ -203,6 +206,15 @@ class ArenaAgents(Verb):
             ],
         )
         return Answer({"agents": agents, "presets": here}, [table, presets])
+
+
+def _as_it_goes(one: Any, left: str) -> None:  # noqa: ANN401 - a Tried, loaded lazily
+    """One line an experiment on stderr while that is a terminal: a session may take hours."""
+    if sys.stderr.isatty():
+        score = one.val["composite"]
+        said = f"{one.experiment} {one.status}" + (f" {score:.4f}" if score == score else "")
+        note = " ".join(one.proposal.note.split())[:60]
+        print(tame(f"{said}, {left} left  {note}"), file=sys.stderr, flush=True)
 
 
 def rows_of(tried: list[Any]) -> list[dict[str, Any]]:

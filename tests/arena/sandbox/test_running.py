@@ -77,7 +77,7 @@ def test_the_last_words_of_a_child_are_kept_apart_from_its_answers(box):
 
 def test_a_log_holds_no_more_than_one_file_may(make_box, folder, tmp_path):
     log = tmp_path / "log.txt"
-    ended = run(make_box(file_bytes=1000), ["/bin/sh", "-c", "yes | head -c 9000"], log=log)
+    ended = run(make_box(log_bytes=1000), ["/bin/sh", "-c", "yes | head -c 9000"], log=log)
     assert ended.code == 0
     assert log.read_bytes().startswith(b"y\n" * 500 + b"\n[cut after 1000 bytes]")
     assert len(log.read_bytes()) < 1100

@@ -160,7 +160,9 @@ def _box(desk: Session, preset: Preset, own: Pieces, network: str, env: Mapping[
             *((desk.task / name, f"{TASK}/{name}") for name in READ_ONLY),
         ),
         writable=((desk.task, TASK), (home, HOME)),
-        limits=Limits(wall=seconds, memory=8 << 30, processes=1024, disk=8 << 30),
+        limits=Limits(
+            wall=seconds, memory=8 << 30, processes=1024, disk=8 << 30, log_bytes=1 << 30
+        ),
         network=network,
         env={**_surroundings(preset), **env},
         cwd=TASK,

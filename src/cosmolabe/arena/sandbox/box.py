@@ -26,6 +26,8 @@ class Limits:
     """Processes and threads that live at one time."""
     file_bytes: int = 1 << 30
     """Bytes of the largest file."""
+    log_bytes: int = 8 << 20
+    """Bytes of what it prints that are kept."""
     disk: int = 4 << 30
     """Bytes that the writable folders may hold in all, what lay there before included."""
     cores: int | float | None = None

@@ -242,18 +242,18 @@ class Child:
         self._ended = Ended(code, wall, cpu, self._killed, self.enforced)
 
     def _listen(self) -> None:
-        """Keep the last of what it says, and as much in the log as one file may hold."""
+        """Keep the last of what it says, and as much in the log as `limits.log_bytes` allows."""
         process = self.started.process
         pipe = process.stdout if self._merge else process.stderr
         assert pipe is not None
-        room = self.limits.file_bytes
+        room = self.limits.log_bytes
         while piece := os.read(pipe.fileno(), 1 << 16):
             self._tail = (self._tail + piece)[-TAIL:]
             if self._log is not None and room > 0:
                 self._log.write(piece[:room])
                 room -= len(piece)
                 if room <= 0:
-                    self._log.write(f"\n[cut after {self.limits.file_bytes} bytes]\n".encode())
+                    self._log.write(f"\n[cut after {self.limits.log_bytes} bytes]\n".encode())
         if self._log is not None:
             self._log.flush()
 

@@ -31,7 +31,7 @@ def run(
         argv: The program and its arguments, as paths inside the box.
         level: One of `LEVELS`, or 'auto'.
         stdin: What it reads; nothing by default.
-        log: Where stdout and stderr go, appended, `limits.file_bytes` at most.
+        log: Where stdout and stderr go, appended, `limits.log_bytes` at most.
 
     Raises:
         ValueError: The level does not work here, a piece of the box is missing, or the log is a
