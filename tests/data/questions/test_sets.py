@@ -315,6 +315,12 @@ def test_a_clips_file_of_another_clip_is_refused_in_words(small_set, arrays, tol
         (lambda rows: rows[1].update(options=rows[1]["options"] * 2), "options are some"),
         (lambda rows: rows[0].pop("answer"), "no 'answer'"),
         (lambda rows: rows[0].update(labels=[1, 2]), "'labels' is a list of words"),
+        (lambda rows: rows[0].update(labels=["yes", "no", "yes"]), "a label stands twice"),
+        (lambda rows: rows[0].update(answer="up", labels=["up", "no"]), "answered by yes or no"),
+        (lambda rows: rows[2]["labels"].append(rows[2]["answer"].upper()), "read alike"),
+        (lambda rows: rows[2]["labels"].append("..."), "nothing but punctuation"),
+        (lambda rows: rows[1].update(text=" "), "has an empty 'text'"),
+        (lambda rows: rows[1].update(id=""), "has an empty 'id'"),
     ],
 )
 def test_questions_changed_by_hand_are_refused_in_words(small_set, change, told):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
+from cosmolabe.core.answers import AnswerSpace
 from cosmolabe.core.question import AskedClip, Question
 from cosmolabe.core.record import (
     plain,
@@ -93,12 +94,14 @@ def read_questions(folder: Path | str) -> list[Question]:
     """The questions of a set, or of a questions.jsonl by itself.
 
     Raises:
-        ValueError: A row does not fit; says which and why.
+        ValueError: A row does not fit, or no reply could tell its answers apart; says which and
+            why.
     """
     path = Path(folder)
     path = path / QUESTIONS if path.is_dir() else path
     known = {f.name for f in fields(Question)}
     made: dict[str, Question] = {}
+    sound: set[tuple] = set()
     for where, row in read_jsonl(path):
         require_columns(row, where, QUESTION_ROW)
         if row["id"] in made:
@@ -109,10 +112,25 @@ def read_questions(folder: Path | str) -> list[Question]:
                 raise ValueError(f"{where}: '{name}' is a list of words; got {row[name]!r:.60}")
             taken[name] = tuple(row[name])
         try:
-            made[row["id"]] = Question(**taken)
+            made[row["id"]] = question = Question(**taken)
+            answers = (question.format, question.labels, question.options)
+            _check_question(question, answers in sound)
+            sound.add(answers)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
     return list(made.values())
+
+
+def _check_question(question: Question, sound: bool) -> None:
+    """Refuse, before anybody is asked, what could not be answered; `sound` answers were checked."""
+    for name in ("id", "clip", "text"):
+        if not getattr(question, name).strip():
+            raise ValueError(f"question {question.id!r} has an empty '{name}'")
+    if sound:
+        return
+    if len(set(question.labels)) < len(question.labels):
+        raise ValueError(f"question {question.id}: a label stands twice in {question.labels[:20]}")
+    AnswerSpace(question.format, question.labels, question.options)
 
 
 def clip_rows(folder: Path | str) -> list[dict[str, Any]]:
