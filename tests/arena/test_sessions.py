@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+import tempfile
 
 import pytest
 
@@ -108,6 +109,26 @@ def test_code_that_cannot_be_loaded_again_trains_but_gets_no_score(new):
     assert found.status == "invalid"
     assert math.isnan(found.val["composite"])
     assert "_lost" in read_json(folder / "experiments" / "001" / "val.json")["why"]
+
+
+DEEP = """
+import os, sys
+os.chdir(sys.argv[1])
+for _ in range(3000):
+    os.mkdir("d")
+    os.chdir("d")
+os.chmod(sys.argv[1], 0)
+"""
+
+
+def test_folders_of_any_depth_and_mode_are_cleared_away_and_the_session_goes_on(
+    new, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Session(new("linear"), agent="null") as session:
+        assert session.run(Proposal(DEEP, session.starter.config, "deep")).status == "no_weights"
+        assert session.run(session.starter).status == "ok"
+    assert not list(tmp_path.glob("cosmolabe-*"))
 
 
 def test_no_experiment_begins_once_the_budget_is_used(new):

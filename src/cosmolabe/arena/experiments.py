@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cosmolabe.arena.sandbox import Limits, run
+from cosmolabe.arena.sandbox import Limits, run, scratch_folder
 from cosmolabe.arena.tasks.slim import covering
 from cosmolabe.arena.verifier import rooms
 from cosmolabe.arena.verifier.asking import Broken, Patience
@@ -93,8 +93,8 @@ def train(
     folder.mkdir(parents=True)
     _write(folder, proposal)
     (folder / "note.md").write_text(proposal.note + "\n", "utf-8", "backslashreplace")
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-work-") as scratch:
-        work = Path(scratch) / "work"
+    with scratch_folder("work") as scratch:
+        work = scratch / "work"
         work.mkdir(mode=0o777)
         _write(work, proposal)
         limits = replace(rules.limits, wall=max(seconds, 0.1))
@@ -102,7 +102,7 @@ def train(
         box, command = rooms.training(work, package, data, seed, limits, rules.gpu)
         box = replace(box, readable=(*box.readable, *covering(package)))
         ended = run(box, command, level=rules.level, log=folder / "log.txt")
-        weights = _take_weights(work, Path(scratch) / "taken", folder)
+        weights = _take_weights(work, scratch / "taken", folder)
     status = (
         "timeout"
         if ended.killed in ("wall", "cpu")

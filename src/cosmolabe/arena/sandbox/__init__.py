@@ -6,7 +6,7 @@ from cosmolabe.arena.sandbox.levels import LEVELS, best_level, why_not
 from cosmolabe.arena.sandbox.proxy import Proxy, Visit
 from cosmolabe.arena.sandbox.python_root import python_root
 from cosmolabe.arena.sandbox.running import open_child, run
-from cosmolabe.arena.sandbox.watching import remove_tree
+from cosmolabe.arena.sandbox.watching import remove_tree, scratch_folder
 
 __all__ = [
     "KILLED",
@@ -23,5 +23,6 @@ __all__ = [
     "python_root",
     "remove_tree",
     "run",
+    "scratch_folder",
     "why_not",
 ]

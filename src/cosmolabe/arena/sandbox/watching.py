@@ -4,7 +4,8 @@ import contextlib
 import os
 import stat
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 MOST_ENTRIES = 200_000
@@ -133,13 +134,27 @@ def unlinked_bytes(pids: Iterable[int], devices: set[int]) -> int:
     return total
 
 
+@contextlib.contextmanager
+def scratch_folder(name: str) -> Generator[Path]:
+    """A folder for a box to write in, removed afterwards however deep it has become."""
+    folder = Path(tempfile.mkdtemp(prefix=f"cosmolabe-{name}-"))
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
 def remove_tree(folder: Path) -> None:
     """Remove what a box has left, however deep its folders lie; follows no link.
 
     Raises:
         ValueError: Something of it cannot be removed.
     """
-    program = ["rm", "-rf", "--one-file-system", "--", str(folder.absolute())]
-    ended = subprocess.run(program, capture_output=True, text=True, check=False)
+    place = ["--", str(folder.absolute())]
+    remove = ["rm", "-rf", "--one-file-system", *place]
+    ended = subprocess.run(remove, capture_output=True, text=True, check=False)
+    if ended.returncode:  # folders that were closed to their own user
+        subprocess.run(["chmod", "-R", "u+rwX", *place], capture_output=True, check=False)
+        ended = subprocess.run(remove, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise ValueError(f"cannot remove {folder}: {ended.stderr.strip()[:300]}")

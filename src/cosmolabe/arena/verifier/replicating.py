@@ -2,13 +2,12 @@
 
 import secrets
 import shutil
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from cosmolabe.arena.sandbox import Limits, run
+from cosmolabe.arena.sandbox import Limits, run, scratch_folder
 from cosmolabe.arena.verifier import rooms
 from cosmolabe.arena.verifier.copying import WEIGHTS, Copied, Refused, copy_submission
 from cosmolabe.arena.verifier.verdict import Replicated, Score
@@ -56,8 +55,8 @@ def retrain(
     Raises:
         Refused: The training failed, or left no weights that are taken; says why.
     """
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-again-") as scratch:
-        work = Path(scratch) / "work"
+    with scratch_folder("again") as scratch:
+        work = scratch / "work"
         work.mkdir(mode=0o777)
         for name in copied.hashes:
             if name != WEIGHTS:
@@ -68,7 +67,7 @@ def retrain(
         if ended.killed or ended.code:
             how = f"it was ended ({ended.killed})" if ended.killed else f"exit code {ended.code}"
             raise Refused(f"training with a fresh seed failed: {how}")
-        made = copy_submission(work, Path(scratch) / "taken")
+        made = copy_submission(work, scratch / "taken")
         if WEIGHTS not in made.hashes:
             raise Refused("training with a fresh seed left no weights")
         # Its own code may have changed what stands beside the weights: only they are taken.
