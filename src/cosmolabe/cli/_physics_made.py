@@ -1,6 +1,7 @@
 """Verbs of `physics` that make and measure the bundled judge: fit, certificate, bench."""
 
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,19 @@ class PhysicsFit(Verb):
     """Train a physics judge like the bundled one: twins, eye, heads, certificate.
 
     Goes on where it was stopped. WORK/package is laid out as the package holds its own.
+
+    On labelled videos of yours (--clips) heads alone are fitted: WORK/head is the judge.
     """
 
     work: Path
     """Folder for clips, maps, training states and the result; about 1 GB."""
+    clips: Path | None = None
+    """Folder of labelled videos to fit heads on, in place of twins; those of the split `test` are
+    kept back, and the judge is held against their labels."""
+    corpus: str = "manifest"
+    """With --clips: how the folder is read; `check corpus NAME FOLDER` says what is in it."""
+    encoder: str = ""
+    """With --clips: the eye, NAME or NAME:SIZE; the bundled one where none is given."""
     seed: int = 42
     """Of everything."""
     groups: int | None = None
@@ -27,21 +37,52 @@ class PhysicsFit(Verb):
     test_groups: int | None = None
     """Groups of twins for the certificate."""
     steps: int | None = None
-    """Steps of the eye's training."""
+    """Steps of the eye's training; with --clips, of the heads'."""
     mujoco: FlagCreatePairsOff[bool] = True
     """Use scenes of MuJoCo beside the games (needs the extra `mujoco`)."""
 
     def run(self) -> Answer:
         """Every stage that is not done."""
-        import sys
+        if self.clips is not None:
+            return self._on_clips(self.clips)
+        if self.encoder or self.corpus != "manifest":
+            raise ValueError("--corpus and --encoder go with --clips FOLDER")
 
         from cosmolabe.bench.physics.making import JudgeRecipe, bytes_of, make_judge
 
         recipe = recipe_of(self, JudgeRecipe())
-        found = make_judge(self.work, recipe, lambda line: print(line, file=sys.stderr, flush=True))
+        found = make_judge(self.work, recipe, _tell)
         package = self.work / "package"
         data = {"work": self.work, "bytes": bytes_of(package), **_brief(found)}
         return Answer(data, [*told_of(found), f"written to {package}"])
+
+    def _on_clips(self, folder: Path) -> Answer:
+        if self.groups is not None or self.test_groups is not None or not self.mujoco:
+            raise ValueError("--groups, --test-groups and --no-mujoco are of twins, not of --clips")
+        from cosmolabe.bench.physics.own_clips import fit_own
+
+        found = fit_own(self.work, folder, self.corpus, self.encoder, self.seed, self.steps, _tell)
+        readings = [] if found.evaluation is None else found.evaluation.readings
+        data = {
+            "head": found.head,
+            "trained": found.trained,
+            "tested": found.tested,
+            "failed": found.failed,
+            "readings": [asdict(reading) for reading in readings],
+        }
+        rows = [(r.game or "all", r.metric, r.value, r.low, r.high, r.n) for r in readings]
+        columns = ("set", "on the test split", "value", "low", "high", "n")
+        text: list[Any] = [Table(columns, rows)] if rows else []
+        text += [f"not seen: {name}: {why}" for name, why in found.failed.items()]
+        text.append(
+            f"fitted on {found.trained} clips, {found.tested} kept back; use it with "
+            f"--head {found.head}"
+        )
+        return Answer(data, text)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def recipe_of(asked: PhysicsFit, recipe: Any) -> Any:  # noqa: ANN401 - making.JudgeRecipe
@@ -86,25 +127,20 @@ class PhysicsCertificate(Verb):
 
     def run(self) -> Answer:
         """Read it, or measure it."""
-        import sys
-
         from cosmolabe.bench.physics.certificate import read_certificate
-
-        def tell(line: str) -> None:
-            print(line, file=sys.stderr, flush=True)
 
         found = read_certificate(self.head)
         if self.real is not None:
             from cosmolabe.bench.physics.real_clips import check_real
 
-            real = check_real(self.head, self.real, self.work, tell=tell)
+            real = check_real(self.head, self.real, self.work, tell=_tell)
             return Answer(real, told_of_real(real))
         if not self.recompute:
             return Answer(found, told_of(found))
 
         from cosmolabe.bench.physics.remeasuring import remeasure
 
-        told = remeasure(self.head, self.work, self.groups, tell=tell)
+        told = remeasure(self.head, self.work, self.groups, tell=_tell)
         text = (
             f"{told['groups']} groups drawn again ({told['left_out']} left out), {told['clips']} "
             f"clips scored, {told['compared']} of them stand in the certificate; "

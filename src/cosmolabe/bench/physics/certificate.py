@@ -309,7 +309,8 @@ def read_certificate(head: str | Path = "") -> dict[str, Any]:
     path = None if bundle.folder is None else bundle.folder / CERTIFICATE
     if path is None or not path.is_file():
         raise ValueError(
-            f"the head '{bundle.name}' has no certificate; `cosmolabe physics fit` writes one"
+            f"the head '{bundle.name}' has no certificate; `cosmolabe physics fit` writes one for "
+            "a judge that it trains on twins"
         )
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
