@@ -126,7 +126,8 @@ def test_folders_of_any_depth_and_mode_are_cleared_away_and_the_session_goes_on(
 ):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Session(new("linear"), agent="null") as session:
-        assert session.run(Proposal(DEEP, session.starter.config, "deep")).status == "no_weights"
+        deep = session.run(Proposal(DEEP, session.starter.config, "deep"))
+        assert deep.status in ("no_weights", "failed"), "failed where the watch met it in the act"
         assert session.run(session.starter).status == "ok"
     assert not list(tmp_path.glob("cosmolabe-*"))
 
