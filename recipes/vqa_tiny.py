@@ -1,4 +1,4 @@
-"""Make the bundled vision-language model: offline, on one core, in about an hour.
+"""Make the bundled vision-language model: offline, on one core, in about two hours.
 
     python recipes/vqa_tiny.py --work runs/vqa-tiny --install
 
@@ -17,11 +17,12 @@ import torch
 import tyro
 from rich.console import Console
 
-from cosmolabe.bench.vqa.making import CERTIFICATE, RECORD, make_tiny
+from cosmolabe.bench.vqa.making import CERTIFICATE, RECORD, STAGES, make_tiny
 from cosmolabe.bench.vqa.making import install as put
-from cosmolabe.bench.vqa.recipe import TinyRecipe
+from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe, WordsRecipe
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.held_out import held_out
+from cosmolabe.judges.vqa.measured import Measured, told_by_game
 from cosmolabe.vlms.tiny import BUNDLED
 
 HERE = Path(__file__).resolve().parents[1]
@@ -62,18 +63,40 @@ def page(found: dict[str, Any], record: dict[str, Any]) -> str:
     text += [
         "\n## By game\n",
         _by_game(found),
+        TOLD,
+        _told(found),
         "\n## Damage of known kind\n",
         _damage(found),
         DAMAGE,
     ]
     text += ["\n## How it was made\n", MADE.format(
-        sight=sum(recipe[leg]["steps"] for leg in ("sight", "sharpen", "project")),
-        words=recipe["words"]["steps"] + recipe["again"]["steps"],
+        sight=_steps(recipe, SightRecipe), words=_steps(recipe, WordsRecipe),
         rows=recipe["words"]["rows"], side=recipe["image"], frames=recipe["frames"],
         recipe=record["recipe_hash"], held=record["held_out"], fingerprint=found["fingerprint"],
         clips=found["sizes"]["clips"], unseen=found["sizes"]["unseen"], cpu=found["cpu_seconds"],
     )]  # fmt: skip
     return "\n".join(text) + "\n"
+
+
+def _steps(recipe: dict[str, Any], kind: type) -> int:
+    """Of all stages of one kind."""
+    stages = [stage for stage, _ in STAGES if isinstance(getattr(TinyRecipe(), stage), kind)]
+    return sum(recipe[stage]["steps"] for stage in stages)
+
+
+def _told(found: dict[str, Any]) -> str:
+    rows = told_by_game(Measured(found["rates"], found["vlm_key"], None))
+    return table(
+        ("game", "of", "sensitivity", "specificity", "told", ""),
+        [
+            (
+                row["game"], row["of"], _number(row["sensitivity"]), _number(row["specificity"]),
+                f"{row['told']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+                "**at chance**" if row["at_chance"] else "",
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
 
 
 def _targets(found: dict[str, Any]) -> str:
@@ -156,6 +179,11 @@ another order, *single frame* one picture held, *rotated* the options in another
 frame that of the first, asked where somebody changes midway and where nobody does; *unseen*: the same of characters that no
 training has met. ECE is the calibration error of the chosen label's share.
 """
+TOLD = """
+What is told of a world model's obedience and identity in a game is corrected by sensitivity and specificity, measured on true and
+damaged clips of that game. *Told* is their sum less 1: 0 is guessing, 1 without fault. Where its interval holds 0 the judge gives no corrected
+rate and says why.
+"""
 DAMAGE = """
 A clip's score is how little the model believes what is asked: the commanded action (another was commanded, the clip is frozen,
 or runs backwards), or that the character stays itself. A hurt clip should score above a true one; chance is 0.5. A judge
@@ -164,7 +192,7 @@ abstains on what hardly moves, whatever it scores.
 MADE = """The tower first learns to see from true states ({sight} steps of 64 pictures: what stands in each patch, who, where in it, its
 heading; then the same read off the projector's tokens), in themes whose colours are turned so that a new theme is nothing new.
 Then projector and language learn to answer ({words} steps of {rows} questions about fresh clips): where somebody is in each
-frame, how it moves, which action, who. {frames} frames of {side} pixels, four tokens a frame and a learnt mark for each
+frame, how it moves, which action, who, and whether they stay who they were. {frames} frames of {side} pixels, four tokens a frame and a learnt mark for each
 frame's place. What did not work stands in [the log](../../dev/LOG.md).
 
 Recipe {recipe}, held-out list {held}, protocol {fingerprint}; {clips} clips a game and {unseen} with unseen characters, asked
