@@ -90,9 +90,17 @@ def _store(tables: Path, name: str, budget: Budget, domain: Domain) -> None:
             "schema": 1, "study": name, "hash": _hash(name, budget, domain),
             "what": STUDIES[name].__doc__, "domain": asdict(domain), "domain_hash": domain.hash,
             "budget": asdict(budget), "adaptation": asdict(budget.recipe),
-            "command": f"python recipes/vqa_studies.py {name}",
+            "command": _command(name, budget),
         },
     )  # fmt: skip
+
+
+def _command(name: str, budget: Budget) -> str:
+    """Which anyone can give, with what was not left as it is."""
+    usual = Budget()
+    said = f"python recipes/vqa_studies.py {name}"
+    said += f" --strategy '{budget.strategy}'" if budget.strategy != usual.strategy else ""
+    return said + (f" --rate {budget.rate:g}" if budget.rate != usual.rate else "")
 
 
 def _hash(name: str, budget: Budget, domain: Domain) -> str:

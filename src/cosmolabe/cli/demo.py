@@ -86,7 +86,8 @@ class Demo(Verb):
         seconds = time.monotonic() - began
         data = {"run": self.out, "report": page, "seconds": seconds, "readings": readings}
         done = f"wrote {page} in {seconds:.0f} s; open it in a browser"
-        return Answer(data, [readings_table(readings), *([why] if why else []), done])
+        said = [*_vqa.remarks(readings), *([why] if why else [])]
+        return Answer(data, [readings_table(readings), *said, done])
 
     def _asker(self) -> tuple[Any, Any, list[Any], str]:
         """The vqa judge and nothing asked yet; where its model cannot be had, why not."""
