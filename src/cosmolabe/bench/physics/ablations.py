@@ -39,7 +39,7 @@ VARIANTS: Mapping[str, Variant] = {
     "no magnitude loss": Variant(lambda h: replace(h, magnitude_weight=0.0)),
     "no anchors": Variant(lambda h: replace(h, anchor_weight=0.0)),
     "mean pooling": Variant(lambda h: replace(h, kind="mean", differences=0)),
-    "attention": Variant(lambda h: replace(h, kind="attention", differences=0)),
+    "attention": Variant(lambda h: replace(h, kind="attention", differences=0, heads=4)),
     "no differences": Variant(lambda h: replace(h, differences=0)),
     "event windows": Variant(lambda h: replace(h, kind="events", window=16, stride=8)),
     "not standardised": Variant(lambda h: replace(h, standardise=False)),
@@ -51,7 +51,8 @@ VARIANTS: Mapping[str, Variant] = {
     "no MuJoCo": Variant(keeps=lambda c: c.row.family != "mujoco"),
     "half of the data": Variant(lambda h: replace(h, fraction=0.5)),
 }
-"""By name; attention takes the features as they are, so it has no differences to take."""
+"""By name; attention takes the features as they are, so it has no differences to take, and as many
+heads as divide the eye's width."""
 
 
 def ablate(
