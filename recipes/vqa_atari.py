@@ -98,7 +98,7 @@ def _store(tables: Path, study: OutsideStudy) -> None:
                 "recipe": fingerprint(study.recipe), "label": rule,
                 "words": {name: WORDS[name] for name in study.games},
                 "templates": templates_hash(), "task": "action_recognition",
-                "command": "python recipes/vqa_atari.py --games pong breakout freeway",
+                "command": f"python recipes/vqa_atari.py --games {' '.join(study.games)}",
             }
         ),
     )  # fmt: skip

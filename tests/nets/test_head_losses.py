@@ -217,3 +217,11 @@ def test_what_goes_with_the_domain_alone_is_found_and_what_goes_with_the_label_i
     assert float(domain_loss(noise, domain, label)) < 0.1
     assert float(domain_loss(marked, domain, domain.float())) < 0.01
     assert float(domain_loss(marked, torch.zeros_like(domain), label)) < 1e-6
+
+
+def test_a_batch_of_one_domain_teaches_nothing_of_domains_and_spoils_no_weight():
+    hidden = torch.randn(8, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    lost = domain_loss(hidden, torch.zeros(8, dtype=torch.long), torch.rand(8))
+    (gradient,) = torch.autograd.grad(lost, hidden)
+    assert float(lost) == 0
+    assert (gradient == 0).all()

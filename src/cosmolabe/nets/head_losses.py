@@ -96,7 +96,7 @@ def domain_loss(
     seen = _centred(hidden)
     shared = (seen.mT @ (sets - told)).square().sum((-2, -1))
     room = (seen.mT @ seen).square().sum((-2, -1)) * (sets.mT @ sets).square().sum((-2, -1))
-    return shared / (room.sqrt() + 1e-12)
+    return shared / room.clamp_min(1e-24).sqrt()  # a root at 0 has no gradient: one domain drawn
 
 
 def untempered_gap(smoothing: float) -> float:

@@ -29,7 +29,7 @@ PAPER_RATE = 5e-5
 
 @dataclass(frozen=True)
 class Budget:
-    """How much each study does; the defaults come to 25 to 40 minutes of one core."""
+    """How much each study does; the defaults come to about 100 minutes of one core."""
 
     strategy: str = "P"
     rate: float = 3e-3
