@@ -223,5 +223,5 @@ def test_a_batch_of_one_domain_teaches_nothing_of_domains_and_spoils_no_weight()
     hidden = torch.randn(8, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
     lost = domain_loss(hidden, torch.zeros(8, dtype=torch.long), torch.rand(8))
     (gradient,) = torch.autograd.grad(lost, hidden)
-    assert float(lost) == 0
+    assert lost.item() == 0
     assert (gradient == 0).all()
