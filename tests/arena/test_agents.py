@@ -105,15 +105,17 @@ def test_tpe_finds_a_better_rate_than_it_began_with():
     assert max(late) > desk.tried[0].val["composite"]
 
 
-def test_a_search_refuses_a_starter_that_is_broken():
+@pytest.mark.parametrize(("status", "hint"), [("failed", False), ("timeout", True)])
+def test_a_search_refuses_a_starter_that_is_broken_and_says_what_a_slow_one_needs(status, hint):
     class Broken(Desk):
         def run(self, proposal):
-            found = replace(super().run(proposal), status="failed")
+            found = replace(super().run(proposal), status=status)
             self.done[-1] = found
             return found
 
-    with pytest.raises(ValueError, match="the starter itself came to nothing"):
+    with pytest.raises(ValueError, match="the starter itself came to nothing") as told:
         agent_named("random-search").drive(Broken())
+    assert ("--per-run" in str(told.value)) == hint
 
 
 @given(share=st.floats(0, 1), dial=st.sampled_from([*NETWORK, *LINEAR]))

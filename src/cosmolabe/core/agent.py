@@ -88,9 +88,11 @@ def run_starter(desk: Desk) -> None:
         desk.run(replace(desk.starter, note="the starter"))
     first = desk.tried[0]
     if first.status != "ok":
+        slow = "; a busy machine needs a longer --per-run, or --steps, of `arena new`"
         raise ValueError(
             f"the starter itself came to nothing ({first.status}); see "
             f"experiments/{first.experiment}/log.txt in the session's folder"
+            + (slow if first.status == "timeout" else "")
         )
 
 
