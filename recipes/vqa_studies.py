@@ -138,7 +138,10 @@ def page(tables: Path) -> str:
         text += [f"## {name}\n", f"{(STUDIES[name].__doc__ or '').strip()}\n"]
         text += [_rows(told["rows"]), "\n" + _about(name, told)]
         if told.get("differences"):
-            text += ["\nUniform less first, paired by clip (95 %):\n", _gaps(told["differences"])]
+            text += [
+                "\nUniform less first, paired by clip (95 %):\n",
+                _gaps(told["differences"]) + "\n",
+            ]
     return "\n".join(text) + "\n"
 
 
