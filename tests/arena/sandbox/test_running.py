@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cosmolabe.arena.sandbox import Box, Child, Limits, open_child, python_root, run
+from cosmolabe.arena.sandbox import Box, Child, Limits, open_child, python_root, run, start
 
 
 def test_a_program_runs_to_its_end_and_its_words_and_status_come_back(box, level, said):
@@ -26,6 +26,23 @@ def test_a_program_runs_to_its_end_and_its_words_and_status_come_back(box, level
 def test_a_program_ended_by_a_signal_of_its_own_has_128_and_its_number(box, level, said):
     _, ended = said(box, "import os; os.kill(os.getpid(), 15)", level)
     assert (ended.code, ended.killed) == (143, "")
+
+
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_a_limit_the_kernel_refuses_is_asked_for_once_more(box, level, said, monkeypatch, refusals):
+    hold, left = start._hold, [OSError(22, "Invalid argument")] * refusals
+
+    def refusing(*words):
+        if left:
+            raise left.pop()
+        hold(*words)
+
+    monkeypatch.setattr(start, "_hold", refusing)
+    if refusals == 1:
+        assert said(box, "print('hello')", level)[0] == "hello\n"
+    else:
+        with pytest.raises(ValueError, match=r"did not start: .*Invalid argument"):
+            said(box, "print('hello')", level)
 
 
 def test_what_it_is_given_to_read_on_stdin_ends(box, level, said):

@@ -49,7 +49,11 @@ class Group:
     def add(self, pid: int) -> None:
         """Move a process in; its children will be born there."""
         for folder in dict.fromkeys(self.folders.values()):
-            (folder / "cgroup.procs").write_text(str(pid))
+            file = folder / "cgroup.procs"
+            try:
+                file.write_text(str(pid))
+            except OSError as error:  # of a write it does not say where
+                raise OSError(error.errno, error.strerror, str(file)) from None
 
     def pids(self) -> list[int]:
         """Processes in the group, by their numbers on this machine."""

@@ -112,11 +112,25 @@ def start_bubble(
 
     Until then a shell waits in its place for a word on stdin. Should this harness be killed
     meanwhile, the word never comes and the shell ends; from then on the kernel ends the box with
-    the harness.
+    the harness. On a busy machine a kernel was seen to refuse a limit once in some thousand starts;
+    nothing has run by then, so it is asked once more.
 
     Raises:
         ValueError: bubblewrap is missing, or refuses.
     """
+    try:
+        return _begun(box, argv, hierarchy, stdout, stderr)
+    except Unheld:
+        return _begun(box, argv, hierarchy, stdout, stderr)
+
+
+class Unheld(ValueError):
+    """The kernel did not take one of a box's limits."""
+
+
+def _begun(
+    box: Box, argv: Sequence[str], hierarchy: Hierarchy | None, stdout: Pipe, stderr: Pipe
+) -> Bubble:
     status, told = os.pipe()
     filter_fd = bubblewrap.filter_file()
     words = bubblewrap.options(box, filter_fd=filter_fd, status_fd=told)
@@ -145,7 +159,8 @@ def start_bubble(
         assert process.stdin is not None
         process.stdin.write(GO)
     except (ValueError, OSError) as error:
-        raise ValueError(f"bubblewrap did not start: {error}{_abandon(bubble)}") from None
+        kind = Unheld if isinstance(error, OSError) else ValueError
+        raise kind(f"bubblewrap did not start: {error}{_abandon(bubble)}") from None
     os.set_blocking(status, False)
     return bubble
 
