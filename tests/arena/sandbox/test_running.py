@@ -33,9 +33,9 @@ def test_a_limit_the_kernel_refuses_is_asked_for_once_more(box, level, said, mon
     hold, left = start._hold, [OSError(22, "Invalid argument")] * refusals
 
     def refusing(*words):
+        hold(*words)
         if left:
             raise left.pop()
-        hold(*words)
 
     monkeypatch.setattr(start, "_hold", refusing)
     if refusals == 1:
