@@ -47,6 +47,7 @@ from cosmolabe.bench.physics.making import (
 )
 from cosmolabe.bench.physics.real_clips import check_real
 from cosmolabe.core import parts
+from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.held_out import held_out
 from cosmolabe.nets.twin_maps import see_all
@@ -148,13 +149,6 @@ def number(found: Any) -> str:
     return "–" if found is None else f"{found:.3f}"
 
 
-def table(columns: tuple[str, ...], rows: list[tuple]) -> str:
-    """A table of the page."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
 def page(found: dict[str, Any], more: dict[str, Any]) -> str:
     """What the certificate and the tables say, for people."""
     about = read_json(PACKAGE / HEAD / "recipe.json")["about"]
@@ -192,7 +186,7 @@ def _parts(found: dict[str, Any]) -> str:
         "ρ, Fisher",
         "strata",
     )
-    return table(columns, rows)
+    return markdown_table(columns, rows)
 
 
 def _kinds(found: dict[str, Any]) -> str:
@@ -202,7 +196,7 @@ def _kinds(found: dict[str, Any]) -> str:
         for name, k in found["kinds"].items()
     ]  # fmt: skip
     blind = "; ".join(f"`{k}`: {why}" for k, why in found["not_measurable"].items())
-    return table(("damage", "held out", "pairwise", "pairs", "ρ, mean"), rows) + (
+    return markdown_table(("damage", "held out", "pairwise", "pairs", "ρ, mean"), rows) + (
         f"\n\nNot measurable: {blind}."
     )
 
@@ -212,7 +206,7 @@ def _leaks(found: dict[str, Any]) -> str:
         (name, number(k["ratio"]), number(k["net"]), k["ratio"]["n"])
         for name, k in found["leakage"]["kinds"].items()
     ]
-    return table(("change of quality", "leakage", "leakage of the mean", "clips"), rows)
+    return markdown_table(("change of quality", "leakage", "leakage of the mean", "clips"), rows)
 
 
 def _alarms(found: dict[str, Any]) -> str:
@@ -234,7 +228,7 @@ def _attacks(found: dict[str, Any]) -> str:
     ]  # fmt: skip
     columns = ("attack on true clips", "raw", "raw attacked", "differs", "lower", "abstains",
                "motion", "clips")  # fmt: skip
-    return "\n" + table(columns, rows)
+    return "\n" + markdown_table(columns, rows)
 
 
 def _ladder(found: dict[str, Any]) -> str:
@@ -244,7 +238,7 @@ def _ladder(found: dict[str, Any]) -> str:
          number(r["up"]), r["n"])
         for r in rungs if r["what"] == "damage" and r["kind"] == "all"
     ]  # fmt: skip
-    return table(("size", "score moved", "mean of what it moved", "up", "pairs"), rows)
+    return markdown_table(("size", "score moved", "mean of what it moved", "up", "pairs"), rows)
 
 
 def _more(more: dict[str, Any]) -> list[str]:
@@ -257,7 +251,7 @@ def _more(more: dict[str, Any]) -> list[str]:
         ]  # fmt: skip
         columns = ("scorer", "pairwise, all", "pairwise, kind and scene unseen", "ρ, mean", "leakage",
                    "raw scores")  # fmt: skip
-        text += ["\n## Beside it, on the same clips\n", table(columns, rows), BESIDE]
+        text += ["\n## Beside it, on the same clips\n", markdown_table(columns, rows), BESIDE]
         names = [r["scorer"] for r in more["baselines"]]
         text += [said for part, said in SAID.items() if any(part in name for name in names)]
     if "ablations" in more:
@@ -267,7 +261,7 @@ def _more(more: dict[str, Any]) -> list[str]:
             for r in more["ablations"]
         ]  # fmt: skip
         columns = ("heads", "pairwise", "ρ, mean", "leakage", "raw: lowest, median, highest")
-        text += ["\n## Ablations, on the val split\n", table(columns, rows), ABLATED]
+        text += ["\n## Ablations, on the val split\n", markdown_table(columns, rows), ABLATED]
     if "real" in more:
         real = more["real"]
         rows = [(r["scene"], r["kind"], number(r["up"]), number(r["moved"]), r["pairs"])
@@ -279,7 +273,7 @@ def _more(more: dict[str, Any]) -> list[str]:
                 leak=number(real["leakage"]["value"]), worst=real["leakage"]["worst"],
                 abstained=number(real["abstained"]),
             ),
-            table(("clip", "damage", "up", "moved", "pairs"), rows),
+            markdown_table(("clip", "damage", "up", "moved", "pairs"), rows),
         ]  # fmt: skip
     return text
 

@@ -23,23 +23,18 @@ from cosmolabe.bench.vqa.studies import STUDIES, TINY, TINY_DOMAIN, Budget
 from cosmolabe.bench.vqa.study_cell import Bench
 from cosmolabe.bench.vqa.vocabulary import vocabulary
 from cosmolabe.core import parts
+from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, versions, write_json
 from cosmolabe.vlms.tiny import build_tiny
 
 HERE = Path(__file__).resolve().parents[1]
 PAGE = HERE / "docs" / "judges" / "vqa-studies.md"
-NOT_SHOWN = {
-    "scores",
-    "tried",
-    "samples",
-    "steps",
-    "trains",
-    "cpu_seconds",
-    "num_seeds",
-    "tasks",
-    "formats",
-}
+CELLS = tuple(f"{task} {form}" for task in ("AR", "CR") for form in ("yes/no", "choice", "open"))
+NOT_SHOWN = (
+    "scores", "tried", "samples", "steps", "trains", "cpu_seconds", "num_seeds", "tasks", "formats",
+)  # fmt: skip
+"""Of a row: what has columns of its own, or stands in the table alone."""
 HEADING = """# What was learnt by adapting the bundled model
 
 Written by `python recipes/vqa_studies.py` from the tables; [what the studies are](vqa-adaptation.md#the-studies). Each recipe was stored before its
@@ -154,33 +149,30 @@ def _about(name: str, told: dict[str, Any]) -> str:
 
 def _rows(rows: list[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(key for row in rows for key in row if key not in NOT_SHOWN))
-    heads = [
-        *names,
-        "samples",
-        *(f"{t} {f}" for t in ("AR", "CR") for f in ("yes/no", "choice", "open")),
-    ]
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for row in rows:
-        several = row["num_seeds"] > 1
-        cells = [f"{row.get(name, '')}" for name in names] + [str(row["samples"])]
-        cells += [
-            f"{s['em']:.2f}" + (f" ({s['low']:.2f} to {s['high']:.2f})" if several else "")
-            for s in row["scores"]
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return markdown_table(
+        (*names, "samples", *CELLS),
+        [
+            (
+                *(row.get(name, "") for name in names), row["samples"],
+                *(_share(score, several=row["num_seeds"] > 1) for score in row["scores"]),
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _share(score: dict[str, Any], *, several: bool) -> str:
+    """With its interval where seeds were drawn too."""
+    reach = f" ({score['low']:.2f} to {score['high']:.2f})" if several else ""
+    return f"{score['em']:.2f}{reach}"
 
 
 def _gaps(gaps: list[dict[str, Any]]) -> str:
-    heads = ["frames", *(f"{t} {f}" for t in ("AR", "CR") for f in ("yes/no", "choice", "open"))]
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for row in gaps:
-        cells = [
-            f"{g['difference']:+.2f} ({g['low']:+.2f} to {g['high']:+.2f})"
-            for g in row["uniform_less_first"]
-        ]
-        lines.append(f"| {row['frames']} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    def told(gap: dict[str, Any]) -> str:
+        return f"{gap['difference']:+.2f} ({gap['low']:+.2f} to {gap['high']:+.2f})"
+
+    rows = [(row["frames"], *map(told, row["uniform_less_first"])) for row in gaps]
+    return markdown_table(("frames", *CELLS), rows)
 
 
 def _command(name: str, budget: Budget) -> str:

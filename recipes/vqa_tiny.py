@@ -20,6 +20,7 @@ from rich.console import Console
 from cosmolabe.bench.vqa.making import CERTIFICATE, RECORD, STAGES, make_tiny
 from cosmolabe.bench.vqa.making import install as put
 from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe, WordsRecipe
+from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.held_out import held_out
 from cosmolabe.judges.vqa.measured import Measured, told_by_game
@@ -86,7 +87,7 @@ def _steps(recipe: dict[str, Any], kind: type) -> int:
 
 def _told(found: dict[str, Any]) -> str:
     rows = told_by_game(Measured(found["rates"], found["vlm_key"], None))
-    return table(
+    return markdown_table(
         ("game", "of", "sensitivity", "specificity", "told", ""),
         [
             (
@@ -112,7 +113,7 @@ def _targets(found: dict[str, Any]) -> str:
             value = f"{row['auc']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
             met = "met" if row["auc"] >= goal else f"**missed by {goal - row['auc']:.3f}**"
             lines.append((f"AUC, {row['damage']}", row["format"], f"{goal:.2f}", value, met))
-    return table(("on held-out themes", "format", "target", "measured", ""), lines)
+    return markdown_table(("on held-out themes", "format", "target", "measured", ""), lines)
 
 
 def _shown(row: dict[str, Any]) -> str:
@@ -125,7 +126,7 @@ def _number(value: float | None) -> str:
 
 def _rows(rows: list[dict[str, Any]]) -> str:
     names = ("majority", "blind", "shuffled", "single_frame", "rotated", "ece")
-    return table(
+    return markdown_table(
         ("task", "format", "exact match", "n", *(name.replace("_", " ") for name in names)),
         [
             (f"`{r['task']}`", r["format"], _shown(r), r["n"], *(_number(r.get(n)) for n in names))
@@ -140,14 +141,14 @@ def _by_game(found: dict[str, Any]) -> str:
     names = [
         f"{task.replace('_recognition', '')}, {form}".replace("_", " ") for task, form in kinds
     ]
-    return table(
+    return markdown_table(
         ("game", *names),
         [(g, *(_number(cells.get((g, *k))) for k in kinds)) for g in found["games"]],
     )
 
 
 def _damage(found: dict[str, Any]) -> str:
-    return table(
+    return markdown_table(
         ("damage", "format", "AUC", "hurt", "true", "stands still"),
         [
             (
@@ -157,13 +158,6 @@ def _damage(found: dict[str, Any]) -> str:
             for r in found["auc"]
         ],
     )  # fmt: skip
-
-
-def table(columns: tuple[str, ...], rows: list[tuple]) -> str:
-    """A table of the page."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 HEADING = """# The bundled vision-language model

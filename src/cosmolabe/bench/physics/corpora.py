@@ -1,13 +1,13 @@
 """What a corpus in a folder comes to: counts, labels, pairs; and all corpora in one table."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cosmolabe.core import parts
 from cosmolabe.core.corpus import Corpus, CorpusPart, PairRow
+from cosmolabe.core.markdown import markdown_table
 
 OWN = ("damage", "mujoco")
 """Sets this package films itself; they have a page of their own."""
@@ -97,12 +97,7 @@ TABLE_COLUMNS = ("corpus", "what it is", "use", "weight", "licence", "source", "
 
 def corpus_markdown() -> str:
     """`corpus_table` for docs/corpora.md."""
-
-    def line(cells: Sequence[Any]) -> str:
-        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
-
-    rule = line(["---"] * len(TABLE_COLUMNS))
-    return "\n".join([line(TABLE_COLUMNS), rule, *(line(row) for row in corpus_table())])
+    return markdown_table(TABLE_COLUMNS, corpus_table())
 
 
 def _deciding(corpus: Corpus) -> tuple[str, ...]:
