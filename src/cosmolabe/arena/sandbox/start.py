@@ -105,6 +105,10 @@ class Bubble:
         return code is not None, code if code is not None else 0
 
 
+class Unheld(ValueError):
+    """The kernel did not take one of a box's limits."""
+
+
 def start_bubble(
     box: Box, argv: Sequence[str], hierarchy: Hierarchy | None, stdout: Pipe, stderr: Pipe
 ) -> Bubble:
@@ -124,13 +128,10 @@ def start_bubble(
         return _begun(box, argv, hierarchy, stdout, stderr)
 
 
-class Unheld(ValueError):
-    """The kernel did not take one of a box's limits."""
-
-
 def _begun(
     box: Box, argv: Sequence[str], hierarchy: Hierarchy | None, stdout: Pipe, stderr: Pipe
 ) -> Bubble:
+    """One try: Unheld where the kernel refuses, ValueError where bubblewrap does."""
     status, told = os.pipe()
     filter_fd = bubblewrap.filter_file()
     words = bubblewrap.options(box, filter_fd=filter_fd, status_fd=told)
