@@ -25,6 +25,7 @@ from scipy import stats
 from cosmolabe.arena.analysis.record import arena_record
 from cosmolabe.arena.analysis.sessions import Session, read_session
 from cosmolabe.arena.grid import Entrant, GridPlan, run_grid
+from cosmolabe.arena.places import find_store
 from cosmolabe.arena.tasks.slim import write_slim
 from cosmolabe.arena.verdicts import Asked, held_out_beds
 from cosmolabe.arena.verifier.held_out import overlap
@@ -36,7 +37,6 @@ from cosmolabe.core import bootstrap
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, versions, write_json
 from cosmolabe.core.rollout import Prediction
-from cosmolabe.data.store import open_store
 from cosmolabe.judges.state import WindowScores
 
 HERE = Path(__file__).resolve().parents[1]
@@ -221,7 +221,7 @@ TOLD = (
 
 def test_beds(session: Session, study: Study) -> tuple[dict[str, Bed], dict[str, Any]]:
     """The held-out windows as the verifier had them, and what they had in common with the data."""
-    store = open_store(Path(session.facts["store"]))
+    store = find_store(session.folder, session.facts)
     how = Asked(study.test_episodes, study.scenarios)
     beds = held_out_beds(store, how, session.facts["protocol"])
     shared = {name: overlap(bed, [(store, "train"), (store, "val")]) for name, bed in beds.items()}

@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.arena.recorded import recorded
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.core.spread import check_engine, spread
 
 SCHEMA = 1
-PLAN, STORES, SESSIONS = "grid.json", "stores", "sessions"
+PLAN, SESSIONS = "grid.json", "sessions"
 Hook = Callable[[Path, Mapping[str, Any]], None]
 """hook(session folder, job): leaves a session there, as `arena new`, `run` and `verify` do."""
 
@@ -125,15 +126,24 @@ def run_grid(
 
 def agree(folder: Path, plan: GridPlan) -> None:
     """Write the plan down, or refuse a folder that was planned otherwise; more seeds may be had."""
-    told, path = plain(asdict(plan)), folder / PLAN
+    told, path = _without_places(plain(asdict(plan))), folder / PLAN
     if path.exists():
-        was = read_json(path)
+        was = _without_places(read_json(path))
         changed = [key for key in told if key != "seeds" and was.get(key) != told[key]]
         if changed:
             raise ValueError(f"{folder} is a grid planned otherwise: {changed} differ")
         if was.get("seeds", 0) >= plan.seeds:
             return
     write_json(path, told)
+
+
+def _without_places(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan as it is written down: a script is told by its name and what it holds."""
+    entrants = [
+        {**one, "settings": recorded(one["agent"], one["settings"])}
+        for one in tree.get("entrants", ())
+    ]
+    return {**tree, "entrants": entrants}
 
 
 def plan_of(tree: Mapping[str, Any]) -> GridPlan:
@@ -179,6 +189,7 @@ def _make(top: Path, session: Path, job: Mapping, plan: GridPlan, level: str) ->
     from dataclasses import replace
 
     from cosmolabe.arena.budget import parse_budget
+    from cosmolabe.arena.places import STORES
     from cosmolabe.arena.session import Agreement, new_session
     from cosmolabe.data.store import open_store
 
@@ -234,6 +245,7 @@ def _status(session: Path) -> dict[str, Any]:
 
 
 def _store(folder: Path, game: str, plan: GridPlan) -> None:
+    from cosmolabe.arena.places import STORES
     from cosmolabe.data.collect import collect
 
     if set(plan.models) <= set(plan.hooks):

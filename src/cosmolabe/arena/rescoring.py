@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from cosmolabe.arena.experiments import Rules, Scored, score
+from cosmolabe.arena.places import find_store
 from cosmolabe.arena.session import SCORING, read_session, val_bed
-from cosmolabe.data.store import open_store
 
 
 def rescore(folder: Path, experiment: str, level: str = "auto") -> Scored:
@@ -13,5 +13,5 @@ def rescore(folder: Path, experiment: str, level: str = "auto") -> Scored:
     if not place.is_dir():
         have = sorted(p.name for p in (folder / "experiments").glob("*"))
         raise ValueError(f"{folder} has no experiment '{experiment}'; have {have}")
-    bed = val_bed(open_store(Path(facts["store"])), facts["windows"], facts["protocol"])
+    bed = val_bed(find_store(folder, facts), facts["windows"], facts["protocol"])
     return score(place, bed, Rules(folder / "task", level), SCORING)

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from cosmolabe.arena import experiments, view
@@ -19,7 +19,9 @@ from cosmolabe.arena.budget import Budget, Clock
 from cosmolabe.arena.experiments import SUBMISSION, Rules, Scored
 from cosmolabe.arena.kept_code import code_of
 from cosmolabe.arena.ledger import Ledger, read_ledger
+from cosmolabe.arena.places import find_store, note_place, store_name
 from cosmolabe.arena.presets import Usage
+from cosmolabe.arena.recorded import program, recorded
 from cosmolabe.arena.sandbox import Limits, best_level
 from cosmolabe.arena.tasks.folder import YOURS, TaskPlan, make_task, protected
 from cosmolabe.bench.bed import Bed, lay_out
@@ -27,7 +29,7 @@ from cosmolabe.core.agent import Proposal, SessionOver, Tried
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, require_columns, versions, write_json
 from cosmolabe.core.seeds import seed_of
-from cosmolabe.data.store import Store, open_store
+from cosmolabe.data.store import Store
 
 SCHEMA = 1
 SESSION, LEDGER, CLOCK, STARTER = "session.json", "ledger.jsonl", "clock.json", "starter"
@@ -84,10 +86,11 @@ def new_session(folder: Path, agreement: Agreement, store: Store) -> Path:
         shutil.copyfile(folder / "task" / name, folder / STARTER / name)
     told = {
         **plain(agreement),
-        "store": str(store.folder.resolve()),
+        "store": store_name(folder, store.folder),
         "data": store.fingerprint,
         "task": protected(folder / "task"),
     }
+    note_place(folder, store.folder)
     write_json(folder / SESSION, told)
     return folder
 
@@ -232,7 +235,7 @@ class Session:
         lines = self.ledger.lines
         if lines and lines[-1]["kind"] == "end":
             raise ValueError(f"{self.folder} has ended; `arena verify` scores what it submitted")
-        who = {**described(agent, self.settings), "settings": self.settings}
+        who = {**described(agent, self.settings), "settings": recorded(agent, self.settings)}
         if not lines:
             self.facts |= {**who, "level": self.level}
             write_json(self.folder / SESSION, self.facts)
@@ -240,7 +243,7 @@ class Session:
             return
         for name in WHO if agent else ():
             was, now = self.facts.get(name), who[name]
-            if now != was:
+            if now not in (was, PurePath(str(was)).name):  # a harness was told by its path before
                 raise ValueError(
                     f"{self.folder} was begun by the {name} '{was}', not '{now}'; a session has one"
                 )
@@ -291,7 +294,7 @@ class Session:
     @cached_property
     def bed(self) -> Bed:
         """The windows of val that every experiment is scored on."""
-        store = open_store(Path(self.facts["store"]))
+        store = find_store(self.folder, self.facts)
         return val_bed(store, self.facts["windows"], self.facts["protocol"])
 
     def _score(self, name: str) -> Scored:
@@ -322,8 +325,8 @@ class Session:
 
 def described(agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Who acts, as two factors: the harness that drives, and the language model that decides."""
-    command = str(settings.get("command") or "").split()
-    harness = str(settings.get("preset") or "") or (command[0] if command else agent)
+    command = program(str(settings.get("command") or ""))
+    harness = str(settings.get("preset") or "") or command or agent
     llm = str(settings.get("llm") or "") or ("default" if settings.get("preset") else "none")
     return {"agent": agent, "harness": harness, "llm": llm}
 

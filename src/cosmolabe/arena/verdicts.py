@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cosmolabe.arena.analysis.sessions import read_session
+from cosmolabe.arena.places import find_store
 from cosmolabe.arena.sandbox import Limits
 from cosmolabe.arena.session import STARTER, ledger_of, made_by, val_bed
 from cosmolabe.arena.session import read_session as agreed_on
@@ -27,7 +28,7 @@ from cosmolabe.arena.verifier.verdict import Verdict
 from cosmolabe.arena.verifier.verify import Admit, Verifier
 from cosmolabe.bench.bed import Bed
 from cosmolabe.core.record import read_json, write_json
-from cosmolabe.data.store import Store, open_store
+from cosmolabe.data.store import Store
 
 VERDICT = "verdict.json"
 SUBMISSION = "submission"
@@ -123,7 +124,7 @@ def verify_both(folder: Path, asked: Asked = Asked()) -> Verdict:
 def tests_of(folder: Path, asked: Asked) -> Tests:
     """The held-out windows of a session, and what of them its own data hold."""
     facts = agreed_on(folder)
-    store = open_store(Path(facts["store"]))
+    store = find_store(folder, facts)
     beds = held_out_beds(store, asked, facts["protocol"])
     shared = {name: overlap(bed, [(store, "train"), (store, "val")]) for name, bed in beds.items()}
     return Tests(store, beds, shared)

@@ -113,6 +113,8 @@ class AgentPart:
     that needs more of a session than a `Desk` says so in its docstring."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What may be told it, by name, with defaults."""
+    paths: tuple[str, ...] = ()
+    """Settings that name a file or folder; a session records its name and hash, not its place."""
     check: Callable[[Mapping[str, Any], Path], None] = anything_goes
     """check(settings, session's folder): refuses what it could not act by, before anything of the
     session is begun."""

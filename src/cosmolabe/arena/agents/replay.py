@@ -37,5 +37,6 @@ AGENT = AgentPart(
     "Runs the experiments of a recorded session again.",
     drive,
     settings={"recording": ""},
+    paths=("recording",),
     check=check,
 )

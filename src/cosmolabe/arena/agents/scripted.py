@@ -33,5 +33,6 @@ AGENT = AgentPart(
     "Makes a fixed list of edits to train.py and config.json, one experiment each.",
     drive,
     settings={"script": ""},
+    paths=("script",),
     check=check,
 )

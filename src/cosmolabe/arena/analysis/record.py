@@ -64,7 +64,7 @@ def _names(sessions: Sequence[Session]) -> list[str]:
     short = [session.folder.name for session in sessions]
     if len(set(short)) == len(short):
         return short
-    return [str(Path(*session.folder.resolve().parts[-3:])) for session in sessions]
+    return [str(Path(*session.folder.resolve().parts[1:][-3:])) for session in sessions]
 
 
 def _session_row(name: str, session: Session, gain: Gain, edits: Sequence[Edit]) -> dict[str, Any]:

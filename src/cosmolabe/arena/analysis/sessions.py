@@ -6,7 +6,7 @@ Nothing of it is run or unpickled. What is missing is NaN or empty; what is brok
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from cosmolabe.arena.kept_code import code_of, text_of
@@ -176,7 +176,7 @@ def read_session(folder: Path) -> Session:
         model=str(facts.get("model", "")),
         agent=str(settings.get("agent") or "nobody"),
         llm=_known(settings.get("llm") or facts.get("llm")),
-        harness=_known(settings.get("preset") or facts.get("harness")),
+        harness=PurePath(_known(settings.get("preset") or facts.get("harness"))).name,
         seed=int(_number(facts.get("seed", 0)) if _is_number(facts.get("seed", 0)) else 0),
         budget=budget if isinstance(budget, Mapping) else {},
         starter=text_of(start / "train.py") or text_of(folder / "task" / "train.py"),
