@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from cosmolabe.arena.agents import command
 from cosmolabe.arena.dials import LINEAR, NETWORK, changed, dials_of
-from cosmolabe.arena.driving import agent_named, run_session
+from cosmolabe.arena.driving import run_session
+from cosmolabe.arena.grid import entrants_of
+from cosmolabe.arena.named import agent_named, shown
 from cosmolabe.arena.presets import PRESETS, Usage, preset_named
 from cosmolabe.arena.scripts import read_script
 from cosmolabe.arena.service import Service
@@ -18,7 +20,7 @@ from cosmolabe.arena.session import Session, ledger_of
 from cosmolabe.arena.tasks.folder import TaskPlan, starter_config
 from cosmolabe.arena.tasks.one_file import one_file
 from cosmolabe.core import parts
-from cosmolabe.core.agent import Proposal, SessionOver, Tried
+from cosmolabe.core.agent import AgentPart, Proposal, SessionOver, Tried
 from cosmolabe.core.record import write_json
 from cosmolabe.nets.recipe import TrainConfig
 
@@ -66,6 +68,53 @@ def test_every_agent_is_a_part_with_a_sentence():
         part = parts.load("agents", name)
         assert part.name == name
         assert part.summary.endswith(".")
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """Agents of other packages, by the names of their entry points."""
+
+    def offer(*names):
+        class Point:
+            def __init__(self, name):
+                self.name = name
+
+            def load(self):
+                return AgentPart(self.name.replace("-", "_"), f"Of {self.name}.", id)
+
+        points = [Point(name) for name in names]
+        monkeypatch.setattr(parts, "_entry_points", lambda kind: points)
+        parts.names.cache_clear()
+
+    yield offer
+    parts.names.cache_clear()
+
+
+def test_an_agent_is_found_with_dashes_or_underscores_and_never_taken_for_another(offered):
+    assert agent_named("random-search").name == agent_named("random_search").name
+    assert [shown("random_search"), shown("tpe")] == ["random-search", "tpe"]
+    offered("more-noise", "two_words", "two-words", "a_b-c", "a-b_c")
+    for name in ("more-noise", "more_noise"):
+        assert agent_named(name).summary == "Of more-noise."
+    for name in ("two_words", "two-words", "a_b-c", "a-b_c"):
+        assert agent_named(name).summary == f"Of {name}."
+        assert agent_named(name).name == name, "the name that its sessions record"
+    for name in ("a-b-c", "a_b_c"):
+        with pytest.raises(ValueError, match=r"may be any of \['a-b_c', 'a_b-c'\]"):
+            agent_named(name)
+    with pytest.raises(ValueError, match="no agent named 'a-c'; have"):
+        agent_named("a-c")
+    assert [one.agent for one in entrants_of(["two-words", "two_words"], {})] == [
+        "two-words",
+        "two_words",
+    ]
+
+
+def test_a_list_of_agents_writes_each_so_that_it_is_found_again(offered):
+    offered("more-noise", "two_words", "two-words", "a_b-c", "a-b_c", "less_noise")
+    names = parts.names("agents")
+    assert [agent_named(shown(name)).name for name in names] == list(names)
+    assert shown("less_noise") == "less-noise"
 
 
 @pytest.mark.parametrize("agent", ["null", "random-search", "tpe"])

@@ -72,6 +72,12 @@ def test_a_plan_survives_being_written_down():
         ({"games": ()}, "at least one game"),
         ({"seeds": 0}, "at least one"),
         ({"entrants": (Entrant("null"), Entrant("null"))}, "one name"),
+        ({"entrants": (Entrant("a_b"), Entrant("a-b"))}, "otherwise, as AGENT:NAME"),
+        ({"games": ("pong", "pong")}, r"one folder: \['pong-pixels-null-0'"),
+        (
+            {"models": ("y-z", "y"), "entrants": (Entrant("a"), Entrant("z-a"))},
+            r"one folder: \['pong-y-z-a-0', 'pong-y-z-a-1'\]",
+        ),
         ({"budget": "2000steps"}, "needs --steps"),
         ({"budget": "soon"}, "a budget looks like"),
         ({"hooks": {"pixels": "nowhere"}}, "module:function"),

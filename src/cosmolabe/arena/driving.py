@@ -5,14 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.arena.named import agent_named
 from cosmolabe.arena.session import Session, read_session
-from cosmolabe.core import parts
-from cosmolabe.core.agent import AgentPart, SessionOver, Tried
-
-
-def agent_named(name: str) -> AgentPart:
-    """The agent of a name, written with dashes or underscores."""
-    return parts.load("agents", name.replace("-", "_"))
+from cosmolabe.core.agent import SessionOver, Tried
 
 
 def run_session(

@@ -7,6 +7,7 @@ however busy the machine is, so that is what shared machines should use.
 """
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -73,12 +74,17 @@ class GridPlan:
             raise ValueError("a grid has at least one game, model, agent and seed")
         labels = [entrant.label for entrant in self.entrants]
         if len(set(labels)) < len(labels):
-            raise ValueError(f"two agents of a grid have one name: {labels}")
+            raise ValueError(
+                f"two agents of a grid have one name: {labels}; call one otherwise, as AGENT:NAME"
+            )
         if parse_budget(self.budget).steps and not self.steps:
             raise ValueError("a budget of steps needs --steps, the starter's own number of them")
         for model, hook in self.hooks.items():
             if hook.count(":") != 1:
                 raise ValueError(f"the hook of '{model}' is module:function; got {hook!r}")
+        names = Counter(job["name"] for job in self.jobs)
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise ValueError(f"two sessions of a grid would be one folder: {twice[:3]}")
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
@@ -264,7 +270,7 @@ def _hook(name: str) -> Hook:
 
 def entrants_of(words: Sequence[str], given: Mapping[str, Any]) -> tuple[Entrant, ...]:
     """Agents as the command line names them, `agent` or `agent:name`; settings they know."""
-    from cosmolabe.arena.driving import agent_named
+    from cosmolabe.arena.named import agent_named
 
     found = []
     for word in words:

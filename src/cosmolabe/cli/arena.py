@@ -192,12 +192,13 @@ class ArenaAgents(Verb):
         """List them."""
         import shutil
 
+        from cosmolabe.arena.named import shown
         from cosmolabe.arena.presets import PRESETS
         from cosmolabe.core import parts
 
         agents = {n: parts.load("agents", n).summary for n in parts.names("agents")}
         here = {name: bool(shutil.which(preset.argv[0])) for name, preset in PRESETS.items()}
-        table = Table(("agent", ""), [(n.replace("_", "-"), text) for n, text in agents.items()])
+        table = Table(("agent", ""), [(shown(n), text) for n, text in agents.items()])
         presets = Table(
             ("preset", "here", "keys", "install"),
             [
