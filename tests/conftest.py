@@ -18,6 +18,14 @@ settings.register_profile(
 settings.load_profile("suite")
 
 
+@pytest.fixture(autouse=True)
+def usual_scheduling():
+    """No test leaves this process in real time: the machine, and every later test, would tell."""
+    yield
+    if hasattr(os, "sched_getscheduler"):  # not on macOS
+        assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
 @pytest.fixture(scope="session")
 def store(tmp_path_factory):
     """A small store of pong, played once for all tests of models and networks."""

@@ -12,7 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from cosmolabe.arena.sandbox import Box, Child, Limits, open_child, python_root, run, start
+from cosmolabe.arena.sandbox import (
+    Box,
+    Child,
+    Limits,
+    open_child,
+    python_root,
+    run,
+    start,
+    watching,
+)
 
 
 def test_a_program_runs_to_its_end_and_its_words_and_status_come_back(box, level, said):
@@ -28,21 +37,58 @@ def test_a_program_ended_by_a_signal_of_its_own_has_128_and_its_number(box, leve
     assert (ended.code, ended.killed) == (143, "")
 
 
-@pytest.mark.parametrize("refusals", [1, 2])
-def test_a_limit_the_kernel_refuses_is_asked_for_once_more(box, level, said, monkeypatch, refusals):
-    hold, left = start._hold, [OSError(22, "Invalid argument")] * refusals
+def gone(*pids):
+    """Killed processes take a moment to be reaped by whoever has them now."""
+    until = time.monotonic() + start.PATIENCE
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_harness_in_real_time_has_a_box_that_is_not(box, level, said):
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        pytest.skip("only root can run in real time")
+    try:
+        words, ended = said(box, "import os; print(os.sched_getscheduler(0))", level)
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    assert (words, ended.code) == (f"{os.SCHED_OTHER}\n", 0)
+
+
+def test_what_the_kernel_refuses_is_told_and_leaves_nothing(box, level, said, monkeypatch):
+    hold, bubbles = start._hold, []
 
     def refusing(*words):
         hold(*words)
-        if left:
-            raise left.pop()
+        bubbles.append(words[0])
+        raise OSError(22, "Invalid argument")
 
     monkeypatch.setattr(start, "_hold", refusing)
-    if refusals == 1:
-        assert said(box, "print('hello')", level)[0] == "hello\n"
-    else:
-        with pytest.raises(ValueError, match=r"did not start: .*Invalid argument"):
-            said(box, "print('hello')", level)
+    with pytest.raises(ValueError, match=r"did not start: .*Invalid argument"):
+        said(box, "print('hello')", level)
+    gone(bubbles[0].init_pid)
+
+
+def test_a_box_given_up_before_it_told_of_its_first_process_leaves_nothing(
+    box, level, said, monkeypatch
+):
+    """That process waits for bubblewrap, and holds the pipes the last words are read from."""
+    before, left = set(watching.children(os.getpid())), []
+
+    def deaf(status):
+        while not left:
+            for pid in set(watching.children(os.getpid())) - before:
+                left.extend(watching.children(pid))
+        raise ValueError("nothing heard from it. ")
+
+    monkeypatch.setattr(start, "_first_process", deaf)
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="nothing heard"):
+        said(box, "print('hello')", level)
+    assert time.monotonic() - began < start.PATIENCE
+    gone(*left)
 
 
 def test_what_it_is_given_to_read_on_stdin_ends(box, level, said):

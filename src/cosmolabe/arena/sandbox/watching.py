@@ -40,6 +40,18 @@ def session(leader: int) -> list[int]:
     return found
 
 
+def children(parent: int) -> list[int]:
+    """Processes that `parent` began, by their numbers here."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                stat = Path(f"/proc/{name}/stat").read_text()
+                if int(stat.rsplit(")", 1)[1].split()[1]) == parent:
+                    found.append(int(name))
+    return found
+
+
 def threads(pids: Iterable[int]) -> int:
     """Threads of these processes; one thread is what the kernel calls one task."""
     count = 0
