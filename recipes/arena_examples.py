@@ -11,7 +11,6 @@ import difflib
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from cosmolabe.arena.analysis.record import arena_record
 from cosmolabe.arena.analysis.sessions import Session, read_session
 from cosmolabe.arena.grid import Entrant, GridPlan, run_grid
 from cosmolabe.arena.places import find_store
+from cosmolabe.arena.sandbox import scratch_folder
 from cosmolabe.arena.tasks.slim import write_slim
 from cosmolabe.arena.verdicts import Asked, held_out_beds
 from cosmolabe.arena.verifier.held_out import overlap
@@ -236,10 +236,10 @@ def asked(
     folder: Path, beds: Mapping[str, Bed], shared: Mapping[str, Any], verdict: Path | None = None
 ) -> Prediction:
     """What a checkpoint predicts for the test; with `verdict`, its scores are written there."""
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-example-") as scratch:
-        verifier = Verifier(write_slim(Path(scratch) / "package"))
-        copied = verifier.take(folder, Path(scratch) / "submission")
-        found, enforced = verifier.ask(copied, beds, Path(scratch))
+    with scratch_folder("example") as scratch:
+        verifier = Verifier(write_slim(scratch / "package"))
+        copied = verifier.take(folder, scratch / "submission")
+        found, enforced = verifier.ask(copied, beds, scratch)
     if verdict is not None:
         told = verifier.judge(beds, found.predictions, shared)
         told = replace(told, files=copied.hashes, level=enforced.level, valid=enforced.valid)

@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -126,10 +125,10 @@ def score(folder: Path, bed: Bed, rules: Rules, seconds: int | float) -> Scored:
     patience = Patience(first=seconds, each=seconds, whole=seconds)
     limits = replace(rooms.ANSWERING, wall=seconds + 5)
     verifier = Verifier(rules.task / "package", rules.level, limits, patience, gpu=rules.gpu)
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-val-") as scratch:
+    with scratch_folder("val") as scratch:
         try:
-            copied = verifier.take(folder, Path(scratch) / "submission")
-            asked, _ = verifier.ask(copied, {"val": bed}, Path(scratch))
+            copied = verifier.take(folder, scratch / "submission")
+            asked, _ = verifier.ask(copied, {"val": bed}, scratch)
         except (Broken, Refused) as error:
             return Scored("invalid", NO_SCORE, time.monotonic() - began, str(error))
     found, _ = score_on(bed, asked.predictions["val"])

@@ -22,7 +22,7 @@ from cosmolabe.arena.ledger import Ledger, read_ledger
 from cosmolabe.arena.places import find_store, note_place, store_name
 from cosmolabe.arena.presets import Usage
 from cosmolabe.arena.recorded import program, recorded
-from cosmolabe.arena.sandbox import Limits, best_level
+from cosmolabe.arena.sandbox import Limits, best_level, sweep
 from cosmolabe.arena.tasks.folder import YOURS, TaskPlan, make_task, protected
 from cosmolabe.bench.bed import Bed, lay_out
 from cosmolabe.core.agent import Proposal, SessionOver, Tried
@@ -130,6 +130,7 @@ class Session:
 
     def __enter__(self) -> "Session":
         self._clear_unfinished()
+        sweep()
         _ = self.bed  # laid out before the clock runs
         self.clock.start()
         self._show()

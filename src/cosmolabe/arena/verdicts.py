@@ -2,7 +2,6 @@
 
 import json
 import math
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from cosmolabe.arena.analysis.sessions import read_session
 from cosmolabe.arena.places import find_store
-from cosmolabe.arena.sandbox import Limits
+from cosmolabe.arena.sandbox import Limits, scratch_folder
 from cosmolabe.arena.session import STARTER, ledger_of, made_by, val_bed
 from cosmolabe.arena.session import read_session as agreed_on
 from cosmolabe.arena.tasks.data import write_data
@@ -71,14 +70,14 @@ def verify_session(folder: Path, asked: Asked = Asked(), tests: Tests | None = N
     tests = tests or tests_of(folder, asked)
     store, played = tests.store, tests.beds
     beds = {**played, "val": val_bed(store, facts["windows"], facts["protocol"])}
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-verify-") as scratch:
-        package = write_slim(Path(scratch) / "package")
+    with scratch_folder("verify") as scratch:
+        package = write_slim(scratch / "package")
         verdict = Verifier(package, asked.level, gpu=asked.gpu).verify(
             folder / SUBMISSION,
             beds,
             admit=admitting(folder),
             overlaps=tests.overlaps,
-            again=_again(store, facts, asked, Path(scratch)) if asked.seeds else None,
+            again=_again(store, facts, asked, scratch) if asked.seeds else None,
         )
     seeds = {name: seeds_shared(store, bed.store) for name, bed in played.items()}
     told = {name: {**verdict.overlap.get(name, {}), "seeds": seeds[name]} for name in played}
@@ -98,8 +97,8 @@ def verify_starter(folder: Path, asked: Asked = Asked(), tests: Tests | None = N
     if not unchanged or (path.exists() and not asked.once_more):
         return
     tests = tests or tests_of(folder, asked)
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-starter-") as scratch:
-        package = write_slim(Path(scratch) / "package")
+    with scratch_folder("starter") as scratch:
+        package = write_slim(scratch / "package")
         verdict = Verifier(package, asked.level, gpu=asked.gpu).verify(
             folder / "experiments" / unchanged[0],
             tests.beds,

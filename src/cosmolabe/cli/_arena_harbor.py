@@ -51,10 +51,9 @@ class ArenaExportHarbor(Verb):
 
     def run(self) -> Answer:
         """Play, train the starter, write."""
-        import tempfile
-
         from cosmolabe.arena.budget import parse_budget
         from cosmolabe.arena.harbor.export import IMAGE, HarborPlan, export_harbor
+        from cosmolabe.arena.sandbox import scratch_folder
         from cosmolabe.data.collect import collect
         from cosmolabe.data.store import open_store
 
@@ -66,11 +65,11 @@ class ArenaExportHarbor(Verb):
             self.test_episodes, self.scenarios, self.max_ticks, self.image or IMAGE, self.hosts,
         )  # fmt: skip
         solution = self.solution / "submission" if self.solution else None
-        with tempfile.TemporaryDirectory() as room, progress(f"playing {self.game}") as tell:
+        with scratch_folder("played") as room, progress(f"playing {self.game}") as tell:
             if self.store:
                 store = open_store(self.store)
             else:
-                where = Path(room) / "store"
+                where = room / "store"
                 store = collect(
                     self.game, where, self.episodes, max_ticks=self.max_ticks, progress=tell
                 )

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -23,7 +22,7 @@ from cosmolabe.arena.attacks.honest import HONEST, Honest
 from cosmolabe.arena.attacks.weakened import WEAKNESSES, Watched
 from cosmolabe.arena.attacks.weights import make_weights
 from cosmolabe.arena.ledger import Ledger
-from cosmolabe.arena.sandbox import Limits
+from cosmolabe.arena.sandbox import Limits, scratch_folder
 from cosmolabe.arena.tasks.data import write_data
 from cosmolabe.arena.tasks.slim import write_slim
 from cosmolabe.arena.verdicts import admitting
@@ -156,8 +155,8 @@ def _some(names: list[str], level: str) -> dict[str, Row | HonestRow]:
 @contextlib.contextmanager
 def laid_out() -> Generator[Field]:
     """Stores, beds, package, listener; all removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-check-") as name, listener() as port:
-        folder, home = Path(name), Path(name) / "home"
+    with scratch_folder("check") as folder, listener() as port:
+        home = folder / "home"
         (folder / "outside").mkdir()
         store = collect("pong", folder / "store", 48, max_ticks=TICKS)
         tests = {

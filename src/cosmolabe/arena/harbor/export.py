@@ -8,7 +8,6 @@ be good. A folder that was handed to an agent with `tests/` in it is spent.
 
 import json
 import shutil
-import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +17,7 @@ import cosmolabe
 from cosmolabe.arena import experiments
 from cosmolabe.arena.experiments import CONFIG, SUBMISSION, TRAIN, Rules
 from cosmolabe.arena.harbor import in_task, in_verifier, texts
+from cosmolabe.arena.sandbox import scratch_folder
 from cosmolabe.arena.tasks.folder import TaskPlan, make_task
 from cosmolabe.arena.tasks.slim import slim_source
 from cosmolabe.arena.verifier.held_out import hash_of, held_out_store, secret_salt
@@ -82,8 +82,8 @@ def export_harbor(
     folder = out / plan.name
     if folder.exists():
         raise ValueError(f"{folder} is there already; Harbor tasks are written whole, elsewhere")
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-harbor-") as scratch:
-        task = Path(scratch) / plan.name
+    with scratch_folder("harbor") as scratch:
+        task = scratch / plan.name
         val = _environment(task, plan, store, level)
         _verifier(task / "tests", plan)
         _solution(task, solution)
@@ -129,8 +129,8 @@ def _train(app: Path, plan: HarborPlan, store: Store, level: str) -> float:
     """Train the starter into app/submission."""
     proposal = Proposal((app / TRAIN).read_text("utf-8"), read_json(app / CONFIG), "the starter")
     rules = Rules(app, level)
-    with tempfile.TemporaryDirectory(prefix="cosmolabe-starter-") as scratch:
-        folder = Path(scratch) / "001"
+    with scratch_folder("starter") as scratch:
+        folder = scratch / "001"
         done = experiments.train(folder, proposal, 0, plan.per_run, rules)
         if done.status != "ok":
             log = (folder / "log.txt").read_text("utf-8", "replace")[-400:]

@@ -6,7 +6,8 @@ from cosmolabe.arena.sandbox.levels import LEVELS, best_level, why_not
 from cosmolabe.arena.sandbox.proxy import Proxy, Visit
 from cosmolabe.arena.sandbox.python_root import python_root
 from cosmolabe.arena.sandbox.running import open_child, run
-from cosmolabe.arena.sandbox.watching import remove_tree, scratch_folder
+from cosmolabe.arena.sandbox.scratch import scratch_folder, sweep
+from cosmolabe.arena.sandbox.watching import remove_tree
 
 __all__ = [
     "KILLED",
@@ -24,5 +25,6 @@ __all__ = [
     "remove_tree",
     "run",
     "scratch_folder",
+    "sweep",
     "why_not",
 ]

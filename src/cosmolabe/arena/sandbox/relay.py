@@ -8,13 +8,13 @@ import contextlib
 import shutil
 import socket
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from cosmolabe.arena.sandbox.box import Box
 from cosmolabe.arena.sandbox.proxy import PATIENCE, accept, join
+from cosmolabe.arena.sandbox.scratch import scratch_folder
 
 INSIDE = "/run/cosmolabe"
 SCRIPT = Path(__file__).with_name("forwarding.py")
@@ -25,7 +25,8 @@ class Relay:
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self.folder = Path(tempfile.mkdtemp(prefix="cosmolabe-"))
+        self._at_end = contextlib.ExitStack()
+        self.folder = self._at_end.enter_context(scratch_folder("port"))
         shutil.copy(SCRIPT, self.folder / SCRIPT.name)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(self.folder / "port"))
@@ -37,7 +38,7 @@ class Relay:
         with contextlib.suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._at_end.close()
 
     def _serve(self, client: socket.socket) -> None:
         with contextlib.ExitStack() as at_end, contextlib.suppress(OSError):

@@ -1,6 +1,5 @@
 """The sealed verifier: copy, run the copy apart, ask, score outside; once, and all or nothing."""
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cosmolabe.arena.sandbox import Box, Enforced, Limits, open_child
+from cosmolabe.arena.sandbox import Box, Enforced, Limits, open_child, scratch_folder
 from cosmolabe.arena.verifier import rooms
 from cosmolabe.arena.verifier.asking import Answering, Asked, Broken, Patience, ask
 from cosmolabe.arena.verifier.copying import Copied, Refused, copy_submission
@@ -70,9 +69,9 @@ class Verifier:
         the code with fresh seeds.
         """
         began = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="cosmolabe-verifier-") as scratch:
+        with scratch_folder("verifier") as scratch:
             try:
-                copied = self.take(submission, Path(scratch) / "submission")
+                copied = self.take(submission, scratch / "submission")
             except Refused as error:
                 return Verdict("refused", str(error))
             known: dict[str, Any] = {
@@ -85,7 +84,7 @@ class Verifier:
                 return Verdict("inadmissible", why, **known)
             beds = {name: _clean(bed, (overlaps or {}).get(name)) for name, bed in beds.items()}
             try:
-                asked, enforced = self.ask(copied, beds, Path(scratch))
+                asked, enforced = self.ask(copied, beds, scratch)
             except Broken as error:
                 return Verdict("verifier_error", str(error), **known)
             verdict = self.judge(beds, asked.predictions, overlaps or {})
@@ -93,12 +92,12 @@ class Verifier:
             flags = verdict.flags
             if audit:
                 start = time.monotonic()
-                flags += self.audit(copied, beds, asked.predictions, Path(scratch))
+                flags += self.audit(copied, beds, asked.predictions, scratch)
                 seconds["audit"] = time.monotonic() - start
             replicated = None
             if again:
                 start = time.monotonic()
-                replicated = self.replicate(copied, beds, again, Path(scratch))
+                replicated = self.replicate(copied, beds, again, scratch)
                 if stands_out(verdict.scores["test"], replicated):
                     flags += ("not_replicated",)
                 seconds["again"] = time.monotonic() - start
@@ -176,7 +175,7 @@ class Verifier:
         bed, found = beds["test"], predictions["test"]
         _, mine = score_on(bed, found)
         gap, error = better_by(mine, best_floor(bed), bed)
-        if not gap > max(TOO_MANY_ERRORS * error, 1e-9):
+        if not gap > max(TOO_MANY_ERRORS * np.nan_to_num(error), 1e-9):  # in doubt it is asked
             return ()
         return ("analytic",) if self._unmoved(copied, bed, found, scratch) else ()
 
