@@ -154,21 +154,38 @@ def test_a_folder_of_another_user_stays(temporary):
     assert not folder.exists()
 
 
-def test_a_folder_swept_before_it_was_held_is_made_anew(temporary, monkeypatch):
+@pytest.mark.parametrize("step", ["made", "opened", "just being swept"])
+def test_a_folder_swept_before_it_was_held_is_made_anew(temporary, monkeypatch, step):
     """A sweep may come between the making of a folder and its lock."""
-    make, made = tempfile.mkdtemp, []
+    make, opened, made = tempfile.mkdtemp, scratch._opened, []
 
-    def swept(*words):
+    def made_and_swept(*words):
         made.append(make(*words))
-        if len(made) == 1:
+        if len(made) == 1 and step == "made":
             later()
+        if len(made) == 1 and step == "just being swept":
+            others.append(scratch._opened(Path(made[0])))
+            scratch._hold(others[0])
         return made[-1]
 
+    def opened_and_swept(folder):
+        number = opened(folder)
+        monkeypatch.setattr(scratch, "_opened", opened)
+        if step == "opened":
+            later()
+        return number
+
+    others = []
     sweep()
-    monkeypatch.setattr(tempfile, "mkdtemp", swept)
+    monkeypatch.setattr(tempfile, "mkdtemp", made_and_swept)
+    monkeypatch.setattr(scratch, "_opened", opened_and_swept)
     with scratch_folder("work") as folder:
-        assert [os.path.isdir(name) for name in made] == [False, True]
+        assert len(made) == 2
         assert str(folder) == made[1]
+        assert folder.is_dir()
+    for number in others:
+        os.close(number)
+    later()
     assert not list(temporary.iterdir())
 
 

@@ -4,8 +4,7 @@ import contextlib
 import os
 import stat
 import subprocess
-import tempfile
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 MOST_ENTRIES = 200_000
@@ -144,16 +143,6 @@ def unlinked_bytes(pids: Iterable[int], devices: set[int]) -> int:
                             seen.add(key)
                             total += about.st_blocks * BLOCK
     return total
-
-
-@contextlib.contextmanager
-def scratch_folder(name: str) -> Generator[Path]:
-    """A folder for a box to write in, removed afterwards however deep it has become."""
-    folder = Path(tempfile.mkdtemp(prefix=f"cosmolabe-{name}-"))
-    try:
-        yield folder
-    finally:
-        remove_tree(folder)
 
 
 def remove_tree(folder: Path) -> None:
