@@ -119,6 +119,17 @@ def test_a_device_and_a_folder_are_no_files(submit, tmp_path):
         copy_submission(folder, tmp_path / "copy")
 
 
+@pytest.mark.parametrize("kind", ["link", "file", "nothing"])
+def test_what_is_no_folder_is_told_by_its_name_for_verdicts_are_handed_out(kind, submit, tmp_path):
+    place = tmp_path / "submission"
+    if kind == "link":
+        place.symlink_to(submit())
+    elif kind == "file":
+        place.write_text("no folder")
+    with pytest.raises(Refused, match=r"^submission is no plain folder \(.+\)$"):
+        copy_submission(place, tmp_path / "copy")
+
+
 def test_a_verdict_of_what_is_refused_says_so_and_has_no_score(submit, verifier, bed):
     folder = submit()
     (folder / "train.py").unlink()

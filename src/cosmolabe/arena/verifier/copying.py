@@ -45,7 +45,7 @@ def copy_submission(source: Path, target: Path) -> Copied:
     try:
         folder = os.open(source, flags)
     except OSError as error:
-        raise Refused(f"{source} is no plain folder ({error.strerror})") from None
+        raise Refused(f"{source.name} is no plain folder ({error.strerror})") from None
     try:
         hashes = {}
         for name, most in MOST.items():
