@@ -121,7 +121,8 @@ def test_a_device_and_a_folder_are_no_files(submit, tmp_path):
 
 @pytest.mark.parametrize("kind", ["link", "file", "nothing"])
 def test_what_is_no_folder_is_told_by_its_name_for_verdicts_are_handed_out(kind, submit, tmp_path):
-    place = tmp_path / "submission"
+    place = tmp_path / "session" / "submission"
+    place.parent.mkdir()
     if kind == "link":
         place.symlink_to(submit())
     elif kind == "file":
