@@ -1,7 +1,8 @@
-"""What a box costs: to start, while it computes, and to feed; the same program with and without.
+"""What a box of the arena costs: to start, while it computes, and to feed.
 
-Run as `python -m benchmarks.arena_sandbox`. Wall clock, the levels taking turns, the median; on a
-shared machine the least is printed too, for what others do in between counts as ours.
+The same program in each box that this machine can make and without one (`unsafe-local`), taking
+turns. Wall clock, for the kernel's work counts, but for the fixed loop, which says itself how many
+processor seconds it took; medians, and what else runs on the machine counts too.
 """
 
 import contextlib
@@ -10,12 +11,12 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-import numpy as np
-
+from benchmarks.timing import Row
 from cosmolabe.arena.sandbox import Box, Limits, open_child, python_root, run, why_not
 
+BARE, BOXES = "unsafe-local", ("bwrap+cgroup", "bwrap+rlimits", "docker")
 ROUNDS = 9
 WINDOWS_IN, PREDICTIONS_OUT = 48 << 20, 74 << 20  # bytes of 1,024 windows of 52 entities, 20 steps
 WORK = """
@@ -33,16 +34,27 @@ for _ in range({PREDICTIONS_OUT >> 20}): sys.stdout.buffer.write(bytes(1 << 20))
 """
 
 
-def main() -> None:
-    """Print one row a figure."""
-    levels = [level for level in ("bwrap+cgroup", "bwrap+rlimits", "docker") if not why_not(level)]
-    levels.append("unsafe-local")
+def rows() -> Iterator[Row]:
+    """A row for each figure and each box that can be made here."""
+    levels = [*(level for level in BOXES if not why_not(level)), BARE]
     with tempfile.TemporaryDirectory() as folder:
         box = Box(python_root(), ((folder, "/work"),), Limits(wall=300))
         python = [sys.executable, "-I", "-S", "-B", "-c"]
-        timed("start and end of /bin/true, s", levels, lambda at: run(box, ["/bin/true"], level=at))
-        timed("processor s of a fixed loop", levels, lambda at: own(box, [*python, WORK], at))
-        timed("48 MB in, 74 MB out, s", levels, lambda at: feed(box, [*python, ANSWER], at), 3)
+        acts: dict[str, tuple[Callable[[str], object], str, float | None]] = {
+            "start and end of /bin/true": (
+                lambda at: run(box, ["/bin/true"], level=at), "s", None,
+            ),
+            "a fixed loop": (lambda at: own(box, [*python, WORK], at), "processor s", 0.95),
+            "48 MB in, 74 MB out": (lambda at: feed(box, [*python, ANSWER], at), "s", None),
+        }  # fmt: skip
+        for name, (act, unit, target) in acts.items():
+            seen = timed(levels, act)
+            for level in levels[:-1]:
+                ratio = statistics.median(
+                    b / a for a, b in zip(seen[level], seen[BARE], strict=True)
+                )
+                ours, peer = (statistics.median(seen[at]) for at in (level, BARE))
+                yield Row(f"{name}, {level}", ours, peer, "no box", ratio, unit, target)
 
 
 def own(box: Box, argv: list[str], level: str) -> float:
@@ -58,20 +70,14 @@ def feed(box: Box, argv: list[str], level: str) -> None:
         child.exchange(bytes(WINDOWS_IN), PREDICTIONS_OUT, 240)
 
 
-def timed(name: str, levels: list[str], act: Callable[[str], object], rounds: int = ROUNDS) -> None:
-    """Median and least of each level, taking turns."""
+def timed(levels: list[str], act: Callable[[str], object]) -> dict[str, list[float]]:
+    """What each level took in each round, taking turns; of `act`, what it says of itself."""
     seen: dict[str, list[float]] = {level: [] for level in levels}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for level in levels:
             start = time.perf_counter()
             with contextlib.suppress(EOFError):
                 took = act(level)
             wall = time.perf_counter() - start
             seen[level].append(took if isinstance(took, float) else wall)
-    for level, values in seen.items():
-        middle, least = statistics.median(values), float(np.min(values))
-        print(f"{name:<34} {level:<14} median {middle:7.3f}  least {least:7.3f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    return seen
