@@ -43,24 +43,23 @@ def test_doctor_knows_what_is_here_and_what_an_extra_would_bring():
     assert answer["free_bytes"] > 0
 
 
-def test_doctor_says_of_each_encoder_its_licence_and_what_is_still_to_do(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "word", "fetched", "to_do", "here"),
+    [
+        ("encoders", "encoder", "dinov2", "hf download facebook/dinov2-small", "efficientnet_lite"),
+        ("vlms", "vlm", "paligemma2", "hf download google/paligemma2-3b-pt-224", "tiny"),
+    ],
+)
+def test_doctor_says_of_each_eye_and_answerer_its_licence_and_what_is_to_do(
+    monkeypatch, tmp_path, kind, word, fetched, to_do, here
+):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     _, answer = run_json("doctor")
-    rows = {row["encoder"]: row for row in answer["encoders"]}
-    assert list(rows) == list(parts.names("encoders"))
+    rows = {row[word]: row for row in answer[kind]}
+    assert list(rows) == list(parts.names(kind))
     assert all(row["licence"] for row in rows.values())
-    assert rows["dinov2"]["to_do"].startswith("weights not here: hf download facebook/dinov2-small")
-    assert rows["efficientnet_lite"]["to_do"] == ""
-
-
-def test_doctor_says_the_same_of_each_vision_language_model(monkeypatch, tmp_path):
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    _, answer = run_json("doctor")
-    rows = {row["vlm"]: row for row in answer["vlms"]}
-    assert list(rows) == list(parts.names("vlms"))
-    assert all(row["licence"] for row in rows.values())
-    assert "hf download google/paligemma2-3b-pt-224" in rows["paligemma2"]["to_do"]
-    assert rows["tiny"]["to_do"] == ""
+    assert rows[fetched]["to_do"].startswith(f"weights not here: {to_do}")
+    assert rows[here]["to_do"] == ""
 
 
 def test_doctor_names_an_encoder_that_cannot_be_imported(monkeypatch):
@@ -102,13 +101,20 @@ def test_doctor_fails_where_a_needed_library_is_missing(monkeypatch):
         (("compare", "{}/a", "{}/b", "--margin", "-1"), "margin"),
         (("import", "{}/nowhere", "--out", "{}/x"), "no file"),
         (("rollout", "{}", "-m", "still", "-o", "{}/x", "--frames", "8"), "frames must be more"),
+        # before the window opens
+        (("play", "pong", "--out", "{}/x.png"), "--script"),
+        # torch would crash on it
+        (("train", "{}", "--out", "{}/x", "--threads", "100000"), "threads are 1 to 256"),
+        (("train", "{}", "--out", "{}/x", "--threads", "0"), "threads are 1 to 256"),
+        (("train", "{}", "--out", "{}/x", "--seed", "-1"), "fits 63 bits"),
+        (("train", "{}", "--out", "{}/x", "--seed", str(10**30)), "fits 63 bits"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(words, says, tmp_path):
     code, answer = run_json(*(word.replace("{}", str(tmp_path)) for word in words))
     assert code == 2
     assert says in answer["error"]
-    assert not (tmp_path / "x" / "record.json").exists()
+    assert not (tmp_path / "x").exists()
 
 
 def test_judging_never_clears_a_folder_that_is_not_a_run(tmp_path):
@@ -136,50 +142,40 @@ def test_a_script_is_played_to_a_sheet_and_to_a_film(tmp_path):
             assert picture.format == kind
 
 
-def test_a_picture_of_a_game_played_by_hand_is_refused_before_the_window_opens(tmp_path):
-    code, answer = run_json("play", "pong", "--out", tmp_path / "x.png")
-    assert code == 2
-    assert "--script" in answer["error"]
-
-
-def test_damage_of_known_size_is_kept_beside_the_truth(tmp_path):
-    store, hurt = tmp_path / "pong", tmp_path / "hurt"
-    run_json("collect", "pong", "--out", store, "-n", 4, "--split", "test", "--max-ticks", 60)
-    words = ("damage", store, "-k", "teleport", "--size", 1, "--onset", 20)
-    code, made = run_json(*words, "--frames", 30, "--out", hurt)
-    assert (code, made["rollouts"], made["differ"]) == (0, 4, 4)
-    code, judged = run_json("judge", hurt, "--out", tmp_path / "run", "--no-report")
-    assert code == 0
-    first = next(r for r in judged["readings"] if (r["metric"], r["horizon"]) == ("composite", 1))
-    assert first["value"] < 0.95
-    code, refused = run_json(*words, "--frames", 300, "--out", tmp_path / "long")
-    assert code == 2
-    assert "goes on to tick 320" in refused["error"]
-
-
-def test_an_unknown_damage_is_answered_with_all_there_are(tmp_path):
-    store = tmp_path / "pong"
-    run_json("collect", "pong", "--out", store, "-n", 1, "--split", "test", "--max-ticks", 60)
-    code, refused = run_json("damage", store, "-k", "rust", "--out", tmp_path / "hurt")
-    assert code == 2
-    assert "gravity" in refused["error"]
-
-
-def test_a_damaged_rollout_scores_lower_the_larger_the_damage(tmp_path):
-    store = tmp_path / "pong"
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """A store of three short episodes."""
+    store = tmp_path_factory.mktemp("short") / "pong"
     run_json("collect", "pong", "--out", store, "-n", 3, "--split", "test", "--max-ticks", 60)
+    return store
+
+
+def test_a_damaged_rollout_scores_lower_the_larger_the_damage(short, tmp_path):
+    """And it is kept beside the truth, which judge reads."""
     finals = []
     for size in (0, 0.4, 1):
         hurt = tmp_path / f"hurt-{size}"
         words = ("--size", size, "--onset", 20, "--frames", 30, "--out", hurt)
-        assert run_json("damage", store, "-k", "drift", *words)[0] == 0
-        _, judged = run_json("judge", hurt, "--out", tmp_path / f"run-{size}", "--no-report")
+        code, made = run_json("damage", short, "-k", "drift", *words)
+        assert (code, made["rollouts"], made["differ"]) == (0, 3, 3 if size else 0)
+        code, judged = run_json("judge", hurt, "--out", tmp_path / f"run-{size}", "--no-report")
+        assert code == 0
         finals.append(next(r["value"] for r in judged["readings"] if r["metric"] == "final"))
     assert finals[0] == 1 > finals[1] > finals[2]
-    words = ("--out", tmp_path / "pictures", "--onset", 20)
-    code, refused = run_json("damage", store, "-k", "size_change", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("-k", "teleport", "--onset", 20, "--frames", 300), "goes on to tick 320"),
+        (("-k", "rust"), "gravity"),  # all there are
+        (("-k", "size_change", "--onset", 20), "pictures alone"),
+    ],
+)
+def test_damage_that_cannot_be_dealt_is_refused(short, tmp_path, words, says):
+    code, refused = run_json("damage", short, *words, "--out", tmp_path / "hurt")
     assert code == 2
-    assert "pictures alone" in refused["error"]
+    assert says in refused["error"]
 
 
 def test_judge_says_what_is_lost_when_less_is_shown(tmp_path):
@@ -198,19 +194,3 @@ def test_judge_says_what_is_lost_when_less_is_shown(tmp_path):
     code, refused = run_json(*words, "--robust", "--protocol", "state/awm-1", "--out", run)
     assert code == 2
     assert "against state/1" in refused["error"]
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--threads", "100000"), "threads are 1 to 256"),
-        (("--threads", "0"), "threads are 1 to 256"),
-        (("--seed", "-1"), "fits 63 bits"),
-        (("--seed", str(10**30)), "fits 63 bits"),
-    ],
-)
-def test_a_training_that_torch_would_crash_on_is_refused(tmp_path, words, told):
-    code, answer = run_json("train", tmp_path / "none", "--out", tmp_path / "out", *words)
-    assert code == 2
-    assert told in answer["error"]
-    assert not (tmp_path / "out").exists()
