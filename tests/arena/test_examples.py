@@ -1,6 +1,7 @@
 """The recorded sessions of the docs still say what they said, and can be run again."""
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cosmolabe.arena.scripts import edited, read_patch, read_script
 from cosmolabe.arena.session import Agreement, ledger_of, new_session
 from cosmolabe.arena.tasks.one_file import one_file
 from cosmolabe.core.agent import Proposal, Tried
+from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import read_json, write_json
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -60,6 +62,48 @@ def test_a_recorded_ledger_is_whole_and_its_code_is_there(folder):
         assert sha256(proposal.train.encode()).hexdigest() == line["code_hash"]
         kept = folder / "experiments" / line["experiment"]
         assert read_json(kept / "config.json") == line["config"]
+
+
+# A folder that machines have at their root, not as a part of an address or of a relative path.
+OF_A_MACHINE = re.compile(r"(?<![\w.~])/(?:tmp|home|root|work|users|mnt|data|var|opt|srv)/", re.I)
+
+
+def places_in(folder):
+    """Every absolute path in the files of a folder: what JSON says as a whole, or a known root."""
+    found = []
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        text = path.read_bytes().decode("utf-8", "replace")
+        found += [f"{path}: {text[m.start() :][:60]!r}" for m in OF_A_MACHINE.finditer(text)]
+        if path.suffix in (".json", ".jsonl"):
+            found += [f"{path}: {m}" for m in re.findall(r'"(?:/|~/|file:|[A-Z]:\\)[^"]*"', text)]
+    return found
+
+
+@pytest.mark.parametrize("folder", [DOCS / "examples", DOCS / "tables"], ids=lambda p: p.name)
+def test_nothing_that_is_kept_holds_a_path_of_a_machine(folder):
+    assert list(folder.rglob("*.json"))
+    assert places_in(folder) == []
+    assert not list(folder.rglob("where.json"))
+
+
+def test_such_a_path_would_be_found(tmp_path):
+    for text in ('{"store": "/tmp/x"}', '"see /home/jo/s"', '["/scratch/x"]', '["--f=/data/x"]'):
+        (tmp_path / "session.json").write_text(text)
+        assert places_in(tmp_path), text
+    (tmp_path / "session.json").write_text('["../../stores/pong", "https://a/b", "1/2", "a /x"]')
+    assert places_in(tmp_path) == []
+
+
+@every_session
+def test_a_recorded_session_names_its_store_and_script_and_is_what_its_ledger_began(folder):
+    facts, begin = read_json(folder / "session.json"), told(folder, "begin")[0]
+    assert begin["session"] == fingerprint(facts)
+    assert begin["settings"] == facts["settings"]
+    assert facts["store"] == f"../../stores/{facts['game']}"
+    if facts["agent"] == "scripted":
+        script = RESEARCHER / f"{facts['model']}.json"
+        wanted = {"name": script.name, "sha256": sha256(script.read_bytes()).hexdigest()}
+        assert facts["settings"]["script"] == wanted
 
 
 @every_session
