@@ -17,13 +17,13 @@ from cosmolabe.core import parts
 from cosmolabe.core.corpus import ClipRow, Corpus, CorpusPart, PairRow
 from cosmolabe.core.encoder import Encoder
 from cosmolabe.core.record import plain, write_json
-from cosmolabe.data.video import Input, Limits, decoded
+from cosmolabe.data.video import Input
 from cosmolabe.judges.physics.bundle import Bundle, save_bundle
 from cosmolabe.judges.physics.familiar import LEAST, Familiar, learn
-from cosmolabe.judges.physics.inputs import Kept, content_hash, told
+from cosmolabe.judges.physics.inputs import watch_inputs
 from cosmolabe.judges.physics.physics import Physics
 from cosmolabe.judges.physics.scoring import judge_watched, pooled
-from cosmolabe.judges.physics.watching import Watched, watch
+from cosmolabe.judges.physics.watching import Watched
 from cosmolabe.nets.fitted_head import FittedHead
 from cosmolabe.nets.head_recipe import HeadRecipe
 from cosmolabe.nets.head_training import fit_head
@@ -88,28 +88,15 @@ def _look(
     work: Path, folder: Path, clips: Sequence[ClipRow], judge: Physics, tell: Tell
 ) -> tuple[dict[str, Watched], dict[str, str]]:
     """What the eye saw of each clip, looked up where it is kept; and why it saw nothing."""
-    kept, limits = Kept(work / "features", judge), Limits()
     seen: dict[str, Watched] = {}
     failed: dict[str, str] = {}
-    digests: dict[str, str] = {}
-    new = []
-    for clip in clips:
-        path = folder / clip.path
-        digests[clip.id] = digest = content_hash(path, limits)
-        known = kept.get(digest) if digest else None
-        if known is None:
-            new.append(Input(clip.id, path))
+    inputs = [Input(clip.id, folder / clip.path) for clip in clips]
+    for about, found in watch_inputs(judge, inputs, features=work / "features"):
+        if isinstance(found, str):
+            failed[about["input"]] = found
         else:
-            seen[clip.id] = known
-    for number, (item, windows, why) in enumerate(decoded(new, *judge.protocol.seen, limits)):
-        try:
-            if why:
-                raise ValueError(why)
-            seen[item.name] = watch(windows, judge.encoder, judge.protocol)
-            kept.put(digests[item.name], seen[item.name])
-        except Exception as error:
-            failed[item.name] = told(error)
-        tell(f"seen {number + 1}/{len(new)}")
+            seen[about["input"]] = found
+        tell(f"seen {len(seen) + len(failed)}/{len(inputs)}")
     return seen, failed
 
 

@@ -3,8 +3,9 @@
 import math
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -84,10 +85,26 @@ def score_inputs(
     features: Path | str | None = None,
     ahead: int = 1,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(place, row) of each input in turn, while up to `ahead` more are being decoded.
+    """(place, row) of each input in turn; the rest as `watch_inputs`."""
+    more: dict[str, Any] = {"limits": limits, "features": features, "ahead": ahead}
+    with closing(watch_inputs(judge, inputs, **more)) as watched:
+        for place, (about, seen) in enumerate(watched):
+            yield place, about | row_of(_verdict(judge, seen))
 
-    Decoding runs in processes that are killed when they take longer than `limits` allow.
-    `features` is a folder in which what the eye saw is kept and looked up.
+
+def watch_inputs(
+    judge: Loaded,
+    inputs: Sequence[Input],
+    *,
+    limits: Limits | None = None,
+    features: Path | str | None = None,
+    ahead: int = 1,
+) -> Generator[tuple[dict[str, Any], Watched | str]]:
+    """Each input in turn: what is known of it, and what was seen or why nothing was.
+
+    Up to `ahead` more are being decoded meanwhile, in processes that are killed when they take
+    longer than `limits` allow. `features` is a folder in which what the eye saw is kept and looked
+    up, so that a killed run goes on.
     """
     limits = limits or Limits()
     kept = Kept(features, judge) if features is not None else None
@@ -97,15 +114,15 @@ def score_inputs(
     rest = iter(inputs)
     try:
         with ThreadPoolExecutor(len(crew)) as pool:
-            for place in range(len(inputs)):
+            for _ in inputs:
                 for item in rest:
                     waiting.append(pool.submit(_opened, item, judge, limits, kept, idle.pop()))
                     if len(waiting) > ahead:
                         break
                 opened = waiting.pop(0).result()
-                verdict = _verdict(judge, opened, kept)
+                seen = _watched(judge, opened, kept)
                 idle.append(opened.worker)
-                yield place, opened.about | row_of(verdict)
+                yield opened.about, seen
     finally:
         for worker in crew:
             worker.kill()
@@ -113,19 +130,18 @@ def score_inputs(
 
 @dataclass
 class Opened:
-    """An input on its way: why it failed, what is kept of it, or its windows as they come."""
+    """An input on its way: what is kept of it or why it failed, or its windows as they come."""
 
     about: dict[str, Any]
     worker: Worker
-    why: str = ""
-    seen: Watched | None = None
+    seen: Watched | str | None = None
     clips: Iterator[Clip] = field(default_factory=lambda: iter(()))
 
 
 def _opened(
     item: Input, judge: Loaded, limits: Limits, kept: Kept | None, worker: Worker
 ) -> Opened:
-    opened = Opened(about_input(item), worker, item.why)
+    opened = Opened(about_input(item), worker, item.why or None)
     if item.why:
         return opened
     try:
@@ -136,7 +152,7 @@ def _opened(
             clips = worker.clips(item.path, *judge.protocol.seen, limits, item.fps)
             opened.clips = _some_ahead(clips)
     except Exception as error:
-        opened.why = told(error)
+        opened.seen = told(error)
     return opened
 
 
@@ -151,15 +167,22 @@ def _some_ahead(clips: Iterator[Clip]) -> Iterator[Clip]:
     return chain(first, clips)
 
 
-def _verdict(judge: Loaded, opened: Opened, kept: Kept | None) -> Verdict:
-    if opened.why:
-        return Verdict("failed", opened.why)
+def _watched(judge: Loaded, opened: Opened, kept: Kept | None) -> Watched | str:
+    if opened.seen is not None:
+        return opened.seen
     try:
-        seen = opened.seen
-        if seen is None:
-            seen = judge.watch(opened.clips)
-            if kept is not None and opened.about["hash"]:
-                kept.put(opened.about["hash"], seen)
+        seen = judge.watch(opened.clips)
+        if kept is not None and opened.about["hash"]:
+            kept.put(opened.about["hash"], seen)
+        return seen
+    except Exception as error:
+        return told(error)
+
+
+def _verdict(judge: Loaded, seen: Watched | str) -> Verdict:
+    if isinstance(seen, str):
+        return Verdict("failed", seen)
+    try:
         return judge_watched(seen, judge.bundle, judge.protocol)
     except Exception as error:
         return Verdict("failed", told(error))
