@@ -15,6 +15,7 @@ from rich.console import Console
 
 from cosmolabe.bench.compare import MARGIN
 from cosmolabe.bench.defect_table import DefectRecipe, all_defects, study
+from cosmolabe.core.figures import with_span
 from cosmolabe.core.record import read_json
 
 HERE = Path(__file__).resolve().parents[1]
@@ -106,8 +107,8 @@ def main(
     def tell(row: dict) -> None:
         say(
             f"{row['game']} {row['model']} seed {row['seed']} {row['defect']}: "
-            f"{row['without']:.4f} to {row['with']:.4f}, {row['difference']:+.4f} "
-            f"({row['low']:+.4f} to {row['high']:+.4f})"
+            f"{row['without']:.4f} to {row['with']:.4f}, "
+            f"{with_span(row['difference'], row['low'], row['high'], '+.4f')}"
         )
 
     rows = study(recipe, work, out, tell, only)

@@ -17,6 +17,7 @@ from cosmolabe.bench.bed import lay_out
 from cosmolabe.bench.evaluate import judge_model, write_run
 from cosmolabe.bench.tables import all_rows
 from cosmolabe.core import bootstrap, parts
+from cosmolabe.core.figures import with_span
 from cosmolabe.core.record import write_json
 from cosmolabe.data.alignment import align, verdict
 from cosmolabe.data.outside import outside_game
@@ -117,8 +118,7 @@ def _show(rows: list[dict], page: Path) -> None:
         lines.append(
             f"| {row['game']} | {row['slots']} | {lag} | {row['model']} | {row['steps']} | "
             f"{row['final']:.4f} | {row['floor']:.4f} ({row['floor_model']}) | "
-            f"{row['difference']:+.4f} ({row['difference_low']:+.4f} to "
-            f"{row['difference_high']:+.4f}) |"
+            f"{with_span(*(row[f'difference{end}'] for end in ('', '_low', '_high')), '+.4f')} |"
         )
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)

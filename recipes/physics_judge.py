@@ -29,7 +29,12 @@ from cosmolabe.bench.physics.baselines import (
     compare,
     fit_other_eye,
 )
-from cosmolabe.bench.physics.certificate import read_certificate, rows_of, scores_of
+from cosmolabe.bench.physics.certificate import (
+    read_certificate,
+    rows_of,
+    scores_of,
+    without_lone,
+)
 from cosmolabe.bench.physics.ladder import ladder
 from cosmolabe.bench.physics.making import (
     EYE,
@@ -47,6 +52,7 @@ from cosmolabe.bench.physics.making import (
 )
 from cosmolabe.bench.physics.real_clips import check_real
 from cosmolabe.core import parts
+from cosmolabe.core.figures import figure, with_span
 from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.held_out import held_out
@@ -107,7 +113,9 @@ def main(
         )
     if real is not None:
         _keep("real", lambda: check_real("", real, work))
-    PAGE.write_text(page(read_certificate(), read_json(TABLE) if TABLE.exists() else {}))
+    PAGE.write_text(
+        page(read_certificate(), without_lone(read_json(TABLE)) if TABLE.exists() else {})
+    )
 
 
 def _keep(name: str, measure: Callable[[], Any]) -> None:
@@ -143,10 +151,8 @@ def _said(what: str, tell: Callable[[str], None]) -> Callable[[int, int], None]:
 def number(found: Any) -> str:
     """A measured number with its interval, or a dash."""
     if isinstance(found, dict):
-        if found["value"] is None:
-            return "–"
-        return f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
-    return "–" if found is None else f"{found:.3f}"
+        return with_span(found["value"], found["low"], found["high"])
+    return figure(found)
 
 
 def page(found: dict[str, Any], more: dict[str, Any]) -> str:
@@ -234,7 +240,7 @@ def _attacks(found: dict[str, Any]) -> str:
 def _ladder(found: dict[str, Any]) -> str:
     rungs = ladder(rows_of(found), scores_of(found))
     rows = [
-        (r["rung"], f"{r['moved']:.3f} ({r['low']:.3f} to {r['high']:.3f})", number(r["absolute"]),
+        (r["rung"], with_span(r["moved"], r["low"], r["high"]), number(r["absolute"]),
          number(r["up"]), r["n"])
         for r in rungs if r["what"] == "damage" and r["kind"] == "all"
     ]  # fmt: skip
@@ -309,7 +315,8 @@ alone, and for this one, whose heads were then chosen on val; both sets of figur
 """
 READING = """
 ρ is taken within kind and scene. The mean is over those cells as they are; Fisher's mean takes no ρ nearer to 1 than
-1 − 1/n, for the z of a perfect ladder of five is endless. The targets are held against the plain mean.
+1 − 1/n, for the z of a perfect ladder of five is endless. The targets are held against the plain mean. A
+number without an interval comes of one group of clips, which cannot tell how far it may vary.
 """
 ALARMS = """
 Leakage: mean |Δs| of a change of quality over mean |Δs| of damage of size 0.5. Amounts are 0.3 to 1 of the range in

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from cosmolabe.bench.planning_table import PlanRecipe, PlayerRecipe, fill, fill_players
 from cosmolabe.bench.tables import all_rows
+from cosmolabe.core.figures import figure, with_span
 
 HERE = Path(__file__).resolve().parents[1]
 HEAD = """# Planning inside a model
@@ -73,8 +74,8 @@ def players(rows: list[dict[str, Any]]) -> str:
         lines.append(
             f"| {row['game']} | {row['model']} | {row['decisions']} | {_n(row['return_inside'])} "
             f"| {_n(row['return_true'])} | {_n(row['return_random'])} "
-            f"| {_n(row['return_heuristic'])} | {_n(row['share'])} ({_n(row['share_low'])} to "
-            f"{_n(row['share_high'])}) | {row['seconds_inside']:.0f} | {row['seconds_true']:.0f} |"
+            f"| {_n(row['return_heuristic'])} | {_with(row, 'share', 'share_low', 'share_high')} "
+            f"| {row['seconds_inside']:.0f} | {row['seconds_true']:.0f} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -100,12 +101,12 @@ def _section(name: str, rows: list[dict[str, Any]]) -> str:
     ]
     for row in rows:
         lines.append(
-            f"| {row['game']} | {row['model']} | {row['planner']} | {_n(row['return'])} "
-            f"({_n(row['low'])} to {_n(row['high'])}) | {_n(row['score'])} "
+            f"| {row['game']} | {row['model']} | {row['planner']} | "
+            f"{_with(row, 'return', 'low', 'high')} | {_n(row['score'])} "
             f"| {_n(row['return_stay'])} | {_n(row['return_random'])} "
             f"| {_n(row['return_heuristic'])} | {_n(row['return_true'])} "
-            f"| {_n(row['return_clairvoyant'])} | {_n(row['share'])} "
-            f"({_n(row['share_low'])} to {_n(row['share_high'])}) | {_n(row['score_share'])} "
+            f"| {_n(row['return_clairvoyant'])} "
+            f"| {_with(row, 'share', 'share_low', 'share_high')} | {_n(row['score_share'])} "
             f"| {row['seconds']:.0f} |"
         )
     for note in dict.fromkeys(row["note"] for row in rows if row.get("note")):
@@ -128,7 +129,11 @@ def _section(name: str, rows: list[dict[str, Any]]) -> str:
 
 
 def _n(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None or value != value else f"{value:.{digits}f}"
+    return figure(value, f".{digits}f")
+
+
+def _with(row: dict[str, Any], value: str, low: str, high: str) -> str:
+    return with_span(row[value], row[low], row[high], ".2f")
 
 
 def main(

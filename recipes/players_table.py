@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from cosmolabe.core import parts
+from cosmolabe.core import bootstrap, parts
 from cosmolabe.core.record import read_json, versions, write_json
 from cosmolabe.data.collect import collect
 from cosmolabe.data.coverage import coverage
@@ -123,7 +123,7 @@ def reached(store: ReplayStore) -> list[Reached]:
         mine = names == name
         scores = ends[mine, SCORE]
         draws = np.random.default_rng(0).integers(0, len(scores), (2000, len(scores)))
-        low, high = np.quantile(scores[draws].mean(1), (0.025, 0.975))
+        low, high = bootstrap.interval(scores[draws].mean(1) if len(scores) > 1 else np.empty(0))
         rows.append(
             Reached(
                 game=store.game,

@@ -17,6 +17,7 @@ import tyro
 from rich.console import Console
 
 from cosmolabe.bench.vqa.outside_games import OutsideStudy, run_game
+from cosmolabe.core.figures import with_span
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, versions, write_json
 from cosmolabe.data.questions import effects
@@ -123,8 +124,9 @@ def _certificate(told: list[dict]) -> list[str]:
         for old, new in zip(one["before"], one["after"], strict=True):
             turned = f"{new['rotated']:.3f}" if "rotated" in new else ""
             lines.append(
-                f"| {one['game']} | {new['format']} | {old['em']:.3f} | {new['em']:.3f} "
-                f"({new['low']:.3f} to {new['high']:.3f}) | {new['n']} | {new['majority']:.3f} | "
+                f"| {one['game']} | {new['format']} | {old['em']:.3f} | "
+                f"{with_span(new['em'], new['low'], new['high'])} | {new['n']} | "
+                f"{new['majority']:.3f} | "
                 f"{new['blind']:.3f} | {new['shuffled']:.3f} | {new['single_frame']:.3f} | "
                 f"{turned} |"
             )
@@ -142,7 +144,7 @@ def _curve(told: list[dict]) -> list[str]:
         for form in FORMATS:
             ems = " | ".join(f"{point[form]:.3f}" for point in one["curve"])
             open_ended = form == "open_ended"
-            ceiling = f"{probe['accuracy']:.3f} ({probe['low']:.3f} to {probe['high']:.3f})"
+            ceiling = with_span(probe["accuracy"], probe["low"], probe["high"])
             lines.append(f"| {one['game']} | {form} | {ems} | {ceiling if open_ended else ''} |")
     return lines
 

@@ -23,6 +23,7 @@ from cosmolabe.bench.vqa.studies import STUDIES, TINY, TINY_DOMAIN, Budget
 from cosmolabe.bench.vqa.study_cell import Bench
 from cosmolabe.bench.vqa.vocabulary import vocabulary
 from cosmolabe.core import parts
+from cosmolabe.core.figures import with_span
 from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, versions, write_json
@@ -163,13 +164,13 @@ def _rows(rows: list[dict[str, Any]]) -> str:
 
 def _share(score: dict[str, Any], *, several: bool) -> str:
     """With its interval where seeds were drawn too."""
-    reach = f" ({score['low']:.2f} to {score['high']:.2f})" if several else ""
-    return f"{score['em']:.2f}{reach}"
+    ends = (score["low"], score["high"]) if several else (None, None)
+    return with_span(score["em"], *ends, ".2f")
 
 
 def _gaps(gaps: list[dict[str, Any]]) -> str:
     def told(gap: dict[str, Any]) -> str:
-        return f"{gap['difference']:+.2f} ({gap['low']:+.2f} to {gap['high']:+.2f})"
+        return with_span(gap["difference"], gap["low"], gap["high"], "+.2f")
 
     rows = [(row["frames"], *map(told, row["uniform_less_first"])) for row in gaps]
     return markdown_table(("frames", *CELLS), rows)

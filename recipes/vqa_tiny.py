@@ -20,6 +20,7 @@ from rich.console import Console
 from cosmolabe.bench.vqa.making import CERTIFICATE, RECORD, STAGES, make_tiny
 from cosmolabe.bench.vqa.making import install as put
 from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe, WordsRecipe
+from cosmolabe.core.figures import figure, with_span
 from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.record import plain, read_json, write_json
 from cosmolabe.data.held_out import held_out
@@ -91,8 +92,8 @@ def _told(found: dict[str, Any]) -> str:
         ("game", "of", "sensitivity", "specificity", "told", ""),
         [
             (
-                row["game"], row["of"], _number(row["sensitivity"]), _number(row["specificity"]),
-                f"{row['told']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+                row["game"], row["of"], figure(row["sensitivity"]), figure(row["specificity"]),
+                with_span(row["told"], row["low"], row["high"]),
                 "**at chance**" if row["at_chance"] else "",
             )
             for row in rows
@@ -110,18 +111,14 @@ def _targets(found: dict[str, Any]) -> str:
     for row in found["auc"]:
         goal = found["targets"]["auc"].get(row["damage"])
         if goal is not None and row["format"] in ("all", "binary"):
-            value = f"{row['auc']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+            value = with_span(row["auc"], row["low"], row["high"])
             met = "met" if row["auc"] >= goal else f"**missed by {goal - row['auc']:.3f}**"
             lines.append((f"AUC, {row['damage']}", row["format"], f"{goal:.2f}", value, met))
     return markdown_table(("on held-out themes", "format", "target", "measured", ""), lines)
 
 
 def _shown(row: dict[str, Any]) -> str:
-    return f"{row['em']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return with_span(row["em"], row["low"], row["high"])
 
 
 def _rows(rows: list[dict[str, Any]]) -> str:
@@ -129,7 +126,7 @@ def _rows(rows: list[dict[str, Any]]) -> str:
     return markdown_table(
         ("task", "format", "exact match", "n", *(name.replace("_", " ") for name in names)),
         [
-            (f"`{r['task']}`", r["format"], _shown(r), r["n"], *(_number(r.get(n)) for n in names))
+            (f"`{r['task']}`", r["format"], _shown(r), r["n"], *(figure(r.get(n)) for n in names))
             for r in rows
         ],
     )
@@ -143,7 +140,7 @@ def _by_game(found: dict[str, Any]) -> str:
     ]
     return markdown_table(
         ("game", *names),
-        [(g, *(_number(cells.get((g, *k))) for k in kinds)) for g in found["games"]],
+        [(g, *(figure(cells.get((g, *k))) for k in kinds)) for g in found["games"]],
     )
 
 
@@ -152,8 +149,8 @@ def _damage(found: dict[str, Any]) -> str:
         ("damage", "format", "AUC", "hurt", "true", "stands still"),
         [
             (
-                f"`{r['damage']}`", r["format"], f"{r['auc']:.3f} ({r['low']:.3f} to {r['high']:.3f})",
-                r["n"], r["n_true"], _number(r["abstained"]),
+                f"`{r['damage']}`", r["format"], with_span(r["auc"], r["low"], r["high"]),
+                r["n"], r["n_true"], figure(r["abstained"]),
             )
             for r in found["auc"]
         ],

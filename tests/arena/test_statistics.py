@@ -158,6 +158,9 @@ def test_intervals_draw_within_cells():
     """Cells far apart, without spread inside them, have no uncertainty at all."""
     cells = {"a": [0.1] * 3, "b": [0.9] * 3}
     assert stratified(cells, np.mean) == pytest.approx((0.5, 0.5, 0.5))
+    value, *ends = stratified({"a": [0.2], "b": [0.8]}, np.mean)
+    assert value == pytest.approx(0.5)
+    assert all(map(math.isnan, ends)), "one run a cell varies nowhere, which is no interval"
     value, low, high = stratified({"a": [0.1, 0.2, 0.3], "b": [0.7, 0.9, 0.8]}, np.mean)
     assert low < value < high
 
@@ -168,7 +171,11 @@ def test_who_improves_whom(a, b):
     there, low, high = probability_of_improvement(one, two)
     back, *_ = probability_of_improvement(two, one)
     assert there + back == pytest.approx(1)
-    assert 0 <= low <= high <= 1
+    if len(a) == len(b) == 1:  # one run against one: nobody can tell how far it varies
+        assert math.isnan(low)
+        assert math.isnan(high)
+    else:
+        assert 0 <= low <= high <= 1
     u = stats.mannwhitneyu(b, a).statistic / (len(a) * len(b)) if len(a) * len(b) else 0
     assert there == pytest.approx(u)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cosmolabe.bench import significance
 from cosmolabe.bench.bed import lay_out
-from cosmolabe.bench.compare import compare, regressed
+from cosmolabe.bench.compare import Paired, compare, regressed, row_of
 from cosmolabe.bench.evaluate import judge_model, write_run
 from cosmolabe.bench.rolling import roll
 from cosmolabe.bench.significance import holm, sign_flip_p
@@ -145,6 +145,19 @@ def test_p_is_even_where_nothing_differs():
     random = np.random.default_rng(0)
     p = [sign_flip_p(random.normal(0, 1, 20), seed) for seed in range(200)]
     assert 0.02 <= np.mean(np.array(p) < 0.05) + 0.01 <= 0.12
+
+
+@pytest.mark.parametrize("episodes", [[0, 0, 0], [0, 1, 2]])
+def test_a_mean_over_games_has_an_interval_where_each_game_has_several_episodes(episodes):
+    key = ("final", None)
+    games = [
+        Paired({key: np.zeros(3)}, {key: np.array([0.1, 0.2, 0.3])}, np.array(names), [])
+        for names in ([0, 1, 2], episodes)
+    ]
+    row = row_of("", key, games, 0)
+    assert row.difference == pytest.approx(0.2)
+    assert (row.low < 0.2 < row.high) == (len(set(episodes)) > 1)
+    assert np.isnan(row.low) == np.isnan(row.high) == (len(set(episodes)) == 1)
 
 
 def test_a_negative_margin_is_refused(runs):

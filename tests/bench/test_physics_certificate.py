@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosmolabe.bench.physics.certificate import ALARM, certify, meets, pairwise, rho
+from cosmolabe.bench.physics.certificate import (
+    ALARM,
+    certify,
+    meets,
+    pairwise,
+    read_certificate,
+    rho,
+    without_lone,
+)
 from cosmolabe.bench.physics.ladder import BELOW, ladder
 from cosmolabe.bench.physics.twin_scores import (
     ATTACKED,
@@ -130,6 +138,40 @@ def test_attacks_say_who_abstains_and_what_is_not_seen():
     assert found["frozen"]["abstained"] == 1
     assert found["frozen"]["lower"] == 1
     assert found["reversed"]["differs"] == 0, "a judge blind to order is shown to be"
+
+
+def measured_in(found):
+    """Everything in a certificate that has a value, an interval and groups."""
+    if isinstance(found, dict):
+        if {"value", "low", "groups"} <= set(found):
+            yield found
+        for one in found.values():
+            yield from measured_in(one)
+
+
+def test_what_one_group_gives_has_no_interval():
+    found = plain(certify(a_set(1), scored(a_set(1), perfect), num=FEW))
+    lone = [one for one in measured_in(found["kinds"]) if one["groups"] == 1]
+    assert len(lone) >= 2 * len(KINDS)
+    assert all(one["low"] is None and one["high"] is None for one in lone)
+    rows = [*a_set(1), row("freeze9", "damage", "freeze", 0.5, "freeze9.mp4", scene="racer/play")]
+    told = certify(rows, scored(rows, perfect), num=FEW)["kinds"]["freeze"]["rho"]["mean"]
+    assert told.groups == 1, "a scene with one double is in no ρ"
+    assert np.isnan(told.low)
+
+
+def test_an_older_certificate_is_read_without_the_intervals_of_one_group():
+    lone = {"value": 0.6, "low": 0.6, "high": 0.6, "n": 5, "groups": 1}
+    several = {**lone, "groups": 4}
+    nothing = {"low": None, "high": None}
+    assert without_lone({"a": [lone, several]}) == {"a": [{**lone, **nothing}, several]}
+    counted = {"mean": {**lone, "groups": 2}, "fisher": {**several, "low": 0.1}, "strata": 1}
+    assert without_lone(counted) == {
+        **counted, "mean": {**lone, **nothing},
+    }  # fmt: skip
+    shipped = list(measured_in(read_certificate()["kinds"]))
+    assert any(one["groups"] == 1 for one in shipped)
+    assert all(one["low"] is None for one in shipped if one["groups"] == 1)
 
 
 def test_a_clip_without_a_score_is_named():

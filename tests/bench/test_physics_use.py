@@ -410,6 +410,13 @@ def test_a_change_of_level_is_found_where_it_happened():
     assert found.first_to_last == pytest.approx(0.2, abs=0.02)
 
 
+def test_of_one_anchor_nobody_can_tell_how_far_a_change_may_vary():
+    found = drift(runs_of([0, 0.2], anchors=1))
+    assert math.isfinite(found.first_to_last)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
 def test_luck_alone_is_called_drift_about_as_rarely_as_said():
     verdicts = [drift(runs_of([0] * 8, seed=seed)).verdict for seed in range(40)]
     assert verdicts.count("drifted") <= 6

@@ -178,6 +178,19 @@ def test_damage_that_cannot_be_dealt_is_refused(short, tmp_path, words, says):
     assert says in refused["error"]
 
 
+def test_no_reading_of_one_episode_has_an_interval(tmp_path):
+    store = tmp_path / "pong"
+    run_json("collect", "pong", "--out", store, "-n", 1, "--split", "test", "--max-ticks", 120)
+    words = ("-m", "constant_velocity", "--scenarios", 1, "--plan", 1, "--robust", "--no-report")
+    code, judged = run_json("judge", store, *words, "--out", tmp_path / "run")
+    metrics = {row["metric"] for row in judged["readings"]}
+    assert code == 0
+    assert {"final", "headroom", "psnr", "rule_consistency", "planning_return", "loss_noise"} <= (
+        metrics
+    )
+    assert {(row["low"], row["high"]) for row in judged["readings"]} == {(None, None)}
+
+
 def test_judge_says_what_is_lost_when_less_is_shown(tmp_path):
     store, run = tmp_path / "pong", tmp_path / "run"
     run_json("collect", "pong", "--out", store, "-n", 3, "--split", "test", "--max-ticks", 90)

@@ -48,3 +48,36 @@ def test_missing_values_are_left_out_and_all_missing_stays_missing():
     assert mean[0, 0] == 2.0
     assert np.isnan(mean[0, 1])
     assert np.isnan(bootstrap.interval(np.full((5, 2), np.nan))).all()
+
+
+@given(items=st.integers(1, 6), value=st.floats(-1e6, 1e6))
+def test_one_cluster_alone_gives_no_interval(items, value):
+    """However many windows it has: they are not independent."""
+    weights = bootstrap.resamples(np.zeros(items))
+    samples = bootstrap.weighted_mean(np.full(items, value), weights)
+    assert np.isnan(bootstrap.interval(samples)).all()
+    columns = bootstrap.weighted_mean(np.full((items, 3), value), weights)
+    assert np.isnan(bootstrap.interval(columns)).all()
+    assert bootstrap.interval(columns).shape == (2, 3)
+
+
+@given(
+    clusters=st.integers(2, 60), items=st.integers(1, 3), seed=st.integers(0, 99),
+    value=st.floats(-1e6, 1e6),
+)  # fmt: skip
+def test_a_measure_known_of_one_cluster_of_many_has_no_interval(clusters, items, seed, value):
+    names = np.repeat(np.arange(clusters), items)
+    weights = bootstrap.resamples(names, seed=seed)
+    values = np.full(len(names), np.nan)
+    values[names == 0] = value
+    assert np.isnan(bootstrap.interval(bootstrap.weighted_mean(values, weights))).all()
+    values[names == 1] = value  # two that agree are no chance of one
+    ends = bootstrap.interval(bootstrap.weighted_mean(values, weights))
+    np.testing.assert_allclose(ends, value, rtol=1e-9)
+
+
+def test_two_clusters_that_differ_have_an_interval_however_many_say_nothing():
+    values = np.full(50, np.nan)
+    values[:2] = 0.0, 1.0
+    drawn = bootstrap.weighted_mean(values, bootstrap.resamples(np.arange(50)))
+    np.testing.assert_array_equal(bootstrap.interval(drawn), [0.0, 1.0])

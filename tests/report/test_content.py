@@ -40,6 +40,8 @@ def test_the_verdict_claims_no_more_than_the_interval_shows():
     assert content.verdict(reading(0.95, 0.9, 1.0, 0.94, 0.96)).startswith("50%")
     assert "not told apart" in content.verdict(reading(0.91, 0.9, 1.0, 0.89, 0.93))
     assert "worse than" in content.verdict(reading(0.8, 0.9, 1.0, 0.79, 0.81))
+    for value in (0.8, 0.95):  # one episode: no interval, so nothing is claimed either way
+        assert "too few" in content.verdict(reading(value, 0.9, 1.0, math.nan, math.nan))
     assert content.verdict(reading(math.nan, why="too short")) == "too short"
 
 

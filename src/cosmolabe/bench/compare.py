@@ -201,7 +201,8 @@ def row_of(
         shifts.append(each.mean())
         befores.append(before.mean())
         afters.append(after.mean())
-    low, high = bootstrap.interval(np.mean(spreads, axis=0))
+    known = all(len(spread) for spread in spreads)  # a game of one episode: nobody can tell
+    low, high = bootstrap.interval(np.mean(spreads, axis=0) if known else np.empty(0))
     changes = np.concatenate(sums)
     ranks = wilcoxon(changes, zero_method="pratt").pvalue if np.any(changes) else 1.0
     return Difference(

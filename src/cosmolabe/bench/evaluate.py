@@ -306,5 +306,7 @@ def _gap(
     def finals(one: WindowScores, clusters: np.ndarray, stream: int) -> np.ndarray:
         return finals_of(one, bootstrap.resamples(clusters, seed=stream), bed.protocol)
 
-    gaps = finals(there, other.windows.episodes, 1) - finals(scores, bed.windows.episodes, 2)
+    one, two = finals(there, other.windows.episodes, 1), finals(scores, bed.windows.episodes, 2)
+    told = min(len(one), len(two))  # of a split of one episode its own value alone
+    gaps = one[:told] - two[:told]
     return reading_of(f"{split}_{bed.split}_gap", gaps, "score", "none", shared)

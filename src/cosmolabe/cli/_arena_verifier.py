@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
+from cosmolabe.core.figures import span
 
 Level = Literal["auto", "docker", "bwrap+cgroup", "bwrap+rlimits", "unsafe-local"]
 
@@ -147,7 +148,7 @@ def _told(verdict: Any) -> list[Any]:  # noqa: ANN401 - a Verdict, loaded lazily
         (
             name,
             one.composite,
-            f"{one.low:.3f} to {one.high:.3f}",
+            span(one.low, one.high),
             one.c1,
             one.c10,
             one.c20,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from cosmolabe.cli._verb import Table, progress
+from cosmolabe.core.figures import span
 
 SHOWN = 12  # rows of the table on the terminal
 ROWS = ("clips.jsonl", "physics.json", "clips.parquet")
@@ -157,10 +158,10 @@ def clips_table(rows: list[dict[str, Any]], title: str = "") -> Table:
         (
             row["input"],
             _number(row["value"]),
-            _span(row["low"], row["high"]),
+            span(row["low"], row["high"]),
             _number(row["raw"]),
             _number(row["motion"]),
-            _span(row["worst_start"], row["worst_end"], 2),
+            span(row["worst_start"], row["worst_end"], ".2f"),
         )
         for row in rows
     ]
@@ -170,8 +171,3 @@ def clips_table(rows: list[dict[str, Any]], title: str = "") -> Table:
 
 def _number(value: Any) -> float:  # noqa: ANN401 - null in JSON is missing
     return float("nan") if value is None else float(value)
-
-
-def _span(low: Any, high: Any, digits: int = 3) -> str:  # noqa: ANN401
-    known = low is not None and high is not None and low == low and high == high
-    return f"{low:.{digits}f} to {high:.{digits}f}" if known else "–"

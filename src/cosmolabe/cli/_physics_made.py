@@ -8,6 +8,7 @@ from typing import Any
 from tyro.conf import FlagCreatePairsOff
 
 from cosmolabe.cli._verb import Answer, Table, Verb
+from cosmolabe.core.figures import figure, with_span
 
 KINDS = ("pairwise", "rho", "leakage")
 
@@ -198,7 +199,7 @@ def told_of(found: dict[str, Any]) -> list[Any]:
     ]
     alarm, met = found["false_alarm"], found["meets"]
     said = [
-        f"leakage {_number(found['leakage']['value'])} ({found['leakage']['worst']})",
+        f"leakage {figure(found['leakage']['value'])} ({found['leakage']['worst']})",
         f"false alarms (raw of {alarm['alarm']} and more): rare lawful motion "
         f"{_with_ends(alarm['rare'])} of {alarm['rare']['n']}, true clips "
         f"{_with_ends(alarm['true'])} of {alarm['true']['n']}; found {_with_ends(alarm['found'])}",
@@ -221,7 +222,7 @@ def told_of_real(found: dict[str, Any]) -> list[Any]:
     said = (
         f"pairwise {_with_ends(found['pairwise'])} of {found['pairwise']['n']} pairs of "
         f"{found['clips']} clips: a check of the sign, too few for a correlation; leakage "
-        f"{_number(found['leakage']['value'])} ({found['leakage']['worst']})"
+        f"{figure(found['leakage']['value'])} ({found['leakage']['worst']})"
     )
     columns = ("clip", "damage", "up", "moved", "pairs", "raw of the true clip")
     return [Table(columns, rows), said]
@@ -231,11 +232,5 @@ def _brief(found: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in ("rows", "raw")}
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None or value != value else f"{value:.3f}"
-
-
 def _with_ends(found: dict[str, Any]) -> str:
-    if found["value"] is None or found["value"] != found["value"]:
-        return "–"
-    return f"{_number(found['value'])} ({_number(found['low'])} to {_number(found['high'])})"
+    return with_span(found["value"], found["low"], found["high"])

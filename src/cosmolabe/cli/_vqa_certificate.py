@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from tyro.conf import FlagCreatePairsOff, arg
 
 from cosmolabe.cli._verb import Answer, Table, Verb, progress
+from cosmolabe.core.figures import span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,7 @@ def _text(told: dict[str, Any], games: list[dict[str, Any]]) -> list[Any]:
     )  # fmt: skip
     cells = [
         (
-            row["task"], row["format"], row["em"], f"{row['low']:.3f} to {row['high']:.3f}",
+            row["task"], row["format"], row["em"], span(row["low"], row["high"]),
             row["n"], row["majority"], row["blind"], row["shuffled"], row["single_frame"],
             row["rotated"], "at chance" if _guesses(row) else "",
         )
@@ -101,7 +102,7 @@ def _text(told: dict[str, Any], games: list[dict[str, Any]]) -> list[Any]:
     ]  # fmt: skip
     damage = [
         (
-            row["damage"], row["format"], row["auc"], f"{row['low']:.3f} to {row['high']:.3f}",
+            row["damage"], row["format"], row["auc"], span(row["low"], row["high"]),
             row["n"], row["n_true"], row["abstained"],
         )
         for row in told["auc"]
@@ -110,7 +111,7 @@ def _text(told: dict[str, Any], games: list[dict[str, Any]]) -> list[Any]:
     by_game = [
         (
             row["game"], row["of"], row["sensitivity"], row["specificity"], row["told"],
-            f"{row['low']:.3f} to {row['high']:.3f}" if row["low"] == row["low"] else "–",
+            span(row["low"], row["high"]),
             "at chance" if row["at_chance"] else "",
         )
         for row in games
@@ -129,4 +130,5 @@ def _text(told: dict[str, Any], games: list[dict[str, Any]]) -> list[Any]:
 
 def _guesses(row: dict[str, Any]) -> bool:
     """Whether the commonest answer, or one without sight, may be right as often."""
-    return row["low"] <= max(row["majority"], row["blind"] or 0.0)
+    low = row["low"]  # missing where one clip tells no interval
+    return low is None or not low > max(row["majority"], row["blind"] or 0.0)

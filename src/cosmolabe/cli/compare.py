@@ -8,6 +8,7 @@ from typing import Annotated
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from cosmolabe.cli._verb import Answer, Table, Verb
+from cosmolabe.core.figures import span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ def _table(rows: list) -> Table:
             row.before,
             row.after,
             f"{row.difference:+.4f}",
-            f"{row.low:+.4f} to {row.high:+.4f}",
+            span(row.low, row.high, "+.4f"),
             row.p_holm,
             row.n,
             row.verdict,

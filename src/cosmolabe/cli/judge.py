@@ -10,6 +10,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
 from cosmolabe.cli import _physics, _vqa
 from cosmolabe.cli._verb import Answer, Engine, Table, Verb, progress
+from cosmolabe.core.figures import span
 
 JUDGES = ("state", "vqa", "physics")
 
@@ -355,7 +356,7 @@ def readings_table(readings: list[Any]) -> Table:
             r.model,
             f"{r.metric} at {r.horizon}" if r.horizon else r.metric,
             r.value,
-            f"{r.low:.3f} to {r.high:.3f}" if r.low == r.low else "–",
+            span(r.low, r.high),
             r.floor,
             r.ceiling,
             r.n,

@@ -9,6 +9,7 @@ from tyro.conf import Positional, arg, subcommand
 from cosmolabe.cli import _physics
 from cosmolabe.cli._physics_made import PhysicsBench, PhysicsCertificate, PhysicsFit
 from cosmolabe.cli._verb import Answer, Engine, Table, Verb
+from cosmolabe.core.figures import with_span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +83,7 @@ class PhysicsBestOf(Judged):
         columns = (self.by, "best", "raw", "next", "told apart", "mean", "n", "not scored")
         if not choices:
             raise ValueError(f"no video belongs to any {self.by}; clips.jsonl says why of each")
-        ends = f" ({low:.3f} to {high:.3f})" if low == low else ""
-        text = f"raw score lower than a random choice's by {mean:.3f}{ends}"
+        text = f"raw score lower than a random choice's by {with_span(mean, low, high)}"
         return Answer({"run": self.out, **data}, [Table(columns, shown), text])
 
 
@@ -111,8 +111,9 @@ class PhysicsDrift(Verb):
         said = [
             f"{found.anchors} videos in all runs"
             + (f", {len(found.lost)} not in all" if found.lost else ""),
-            f"last less first run: {found.first_to_last:.4f} ({found.low:.4f} to "
-            f"{found.high:.4f}), p = {found.p_pairs:.4f}; largest change of one video "
+            "last less first run: "
+            f"{with_span(found.first_to_last, found.low, found.high, '.4f')}, "
+            f"p = {found.p_pairs:.4f}; largest change of one video "
             f"{found.largest:.4f}",
             "change of level: too few runs to say"
             if found.p_change != found.p_change

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from cosmolabe.cli._verb import Answer, Verb, progress
+from cosmolabe.core.figures import with_span
 
 MOST_THREADS = 256  # far more make torch crash
 
@@ -156,8 +157,8 @@ class _Watch:
         final = self.check(model)
         self.looks.append(final)
         print(
-            f"step {now.step}, {now.seconds:.0f} s: final {final.value:.3f} "
-            f"({final.low:.3f} to {final.high:.3f}), floor {final.floor:.3f}",
+            f"step {now.step}, {now.seconds:.0f} s: final "
+            f"{with_span(final.value, final.low, final.high)}, floor {final.floor:.3f}",
             file=sys.stderr,
         )
 

@@ -91,6 +91,8 @@ def verdict(reading: Reading, skill: Reading | None = None) -> str:
     span = reading.ceiling - reading.floor
     if (-span if reading.direction == "lower" else span) <= 0:
         return f"no scale here: {nothing} is judged no worse than {real}"
+    if math.isnan(low + high):
+        return f"too few to be told apart from {nothing}"
     if high < floor:
         return f"worse than {nothing}"
     if low <= floor:

@@ -178,6 +178,14 @@ def test_intervals_hold_clips_and_seeds_and_a_difference_is_taken_question_by_qu
     assert 0.05 < gap["low"] < 0.1 < gap["high"] < 0.15
 
 
+def test_one_clip_has_no_interval_however_many_seeds_looked_at_it():
+    for seeds in (1, 3):
+        (row,) = pooled([result(np.ones(1), seed) for seed in range(seeds)])
+        assert row["em"] == 1
+        assert math.isnan(row["low"])
+        assert math.isnan(row["high"])
+
+
 def test_a_cell_is_known_by_all_that_decides_it_and_not_by_its_name(tmp_path):
     from cosmolabe.bench.vqa.vocabulary import vocabulary
     from cosmolabe.vlms.tiny import build_tiny

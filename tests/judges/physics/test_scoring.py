@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from moving_squares import glance, random_heads, square
 
 from cosmolabe.judges.physics import PROTOCOLS, Bundle, Physics, Watched, learn, pooled
+from cosmolabe.judges.physics.readings import readings_of
 from cosmolabe.judges.physics.scoring import judge_watched, violation, window_cuts
 
 
@@ -227,3 +228,15 @@ def test_violation_of_features_agrees_with_the_verdict(physics):
     features = torch.from_numpy(seen.features)[None]
     raw = violation(features, physics.bundle, physics.protocol, seen.row_seconds)
     assert float(raw) == pytest.approx(told.raw, abs=1e-5)
+
+
+@pytest.mark.parametrize("prompts", [["a", "a", "a"], ["a", "a", "b"]])
+def test_videos_of_one_prompt_have_no_interval(prompts):
+    rows = [
+        {"input": f"{n}.mp4", "prompt": prompt, "status": "scored", "value": n / 10, "raw": n / 10}
+        for n, prompt in enumerate(prompts)
+    ]
+    reading = readings_of(rows, PROTOCOLS["physics/1"], "d")[0]
+    assert reading.metric == "violation"
+    assert reading.value == pytest.approx(0.1)
+    assert math.isnan(reading.low) == math.isnan(reading.high) == (len(set(prompts)) == 1)

@@ -32,7 +32,8 @@ def stratified(
 ) -> tuple[float, float, float]:
     """(value, low, high): runs are drawn again within each cell, the statistic is of all runs.
 
-    A cell of one run never varies: with one seed a cell the interval is too narrow; say so.
+    A cell of one run never varies: with one seed in some cells the interval is too narrow; say so.
+    With one seed in each there is none.
     """
     groups = [g for g in (_known(values) for values in cells.values()) if len(g)]
     if not groups:
@@ -41,8 +42,11 @@ def stratified(
     drawn = np.concatenate(
         [group[dice.integers(0, len(group), (RESAMPLES, len(group)))] for group in groups], 1
     )
+    value = statistic(np.concatenate(groups))
+    if max(map(len, groups)) < 2:
+        return value, math.nan, math.nan
     low, high = interval(np.array([statistic(row) for row in drawn]))
-    return statistic(np.concatenate(groups)), float(low), float(high)
+    return value, float(low), float(high)
 
 
 def probability_of_improvement(a: Scores, b: Scores, seed: int = 0) -> tuple[float, float, float]:
@@ -63,8 +67,10 @@ def probability_of_improvement(a: Scores, b: Scores, seed: int = 0) -> tuple[flo
         mine = one[dice.integers(0, len(one), (RESAMPLES, len(one)))]
         theirs = two[dice.integers(0, len(two), (RESAMPLES, len(two)))]
         draws += _beats(mine, theirs)
-    low, high = interval(draws / len(shared))
     value = np.mean([_beats(one[None], two[None])[0] for one, two in shared])
+    if max(len(runs) for both in shared for runs in both) < 2:
+        return float(value), math.nan, math.nan
+    low, high = interval(draws / len(shared))
     return float(value), float(low), float(high)
 
 

@@ -45,14 +45,14 @@ def score_on(bed: Bed, prediction: Prediction) -> tuple[Score, WindowScores]:
 
 def error_of(scores: WindowScores, bed: Bed) -> float:
     """Standard error of the final score, by resampling episodes."""
-    return float(np.nanstd(_resampled(scores, bed), ddof=1))
+    return _spread(_resampled(scores, bed))
 
 
 def better_by(scores: WindowScores, other: WindowScores, bed: Bed) -> tuple[float, float]:
     """How much better one is than another on the same windows, and the standard error of that."""
     weights = bootstrap.resamples(bed.windows.episodes)
     gaps = finals_of(scores, weights, bed.protocol) - finals_of(other, weights, bed.protocol)
-    return float(gaps[0]), float(np.nanstd(gaps[1:], ddof=1))
+    return float(gaps[0]), _spread(gaps[1:])
 
 
 def score_of(bed: Bed, floor: str) -> float:
@@ -103,6 +103,11 @@ def without(bed: Bed, rows: np.ndarray) -> Bed:
 def _part(scores: WindowScores, keep: np.ndarray) -> WindowScores:
     arrays = {name: value[keep] for name, value in vars(scores).items() if name != "why"}
     return WindowScores(**arrays, why=tuple(scores.why[row] for row in keep if scores.why))
+
+
+def _spread(drawn: np.ndarray) -> float:
+    """Standard deviation over resamples; NaN where one episode gives none."""
+    return float(np.nanstd(drawn, ddof=1)) if np.isfinite(drawn).sum() > 1 else np.nan
 
 
 def _resampled(scores: WindowScores, bed: Bed) -> np.ndarray:

@@ -144,9 +144,9 @@ def rho(rows: Rows, scores: Scores, num: int, seed: int) -> dict[str, Any]:
     each = np.stack([spearman(raw[at], size[at], weights[:, at]) for at in kept], -1)
     edge = np.array([1 - 1 / len(at) for at in kept])
     fisher, mean = fisher_mean(np.clip(each, -edge, edge)), _row_mean(each)
-    count = sum(len(at) for at in kept)
+    count, counted = sum(len(at) for at in kept), {groups[k] for at in kept for k in at}
     return {
-        name: _of_resamples(values, count, len(set(groups)))
+        name: _of_resamples(values, count, len(counted))
         for name, values in (("fisher", fisher), ("mean", mean))
     } | {"strata": len(kept)}
 
@@ -317,7 +317,26 @@ def read_certificate(head: str | Path = "") -> dict[str, Any]:
         raise ValueError(f"{path}: not a certificate of schema {SCHEMA}")
     if found.get("head") != bundle.sha256:
         raise ValueError(f"{path} was written for another head (sha256 differs); measure it again")
-    return found
+    return without_lone(found)
+
+
+def without_lone(found: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The same, without the intervals of what one group alone gave.
+
+    Certificates made before had one of width 0 there. Of a ρ they counted groups that were in none
+    of its strata as well: what one stratum gave with such an interval was of one group.
+    """
+    if isinstance(found, list):
+        return [without_lone(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    told = {name: without_lone(one) for name, one in found.items()}
+    for one in (told[name] for name in ("fisher", "mean") if told.get("strata") == 1):
+        if isinstance(one, dict) and one["low"] == one["high"]:
+            one |= {"groups": 1, "low": None, "high": None}
+    if told.get("groups") == 1 and "low" in told:
+        told |= {"low": None, "high": None}
+    return told
 
 
 def rows_of(certificate: Mapping[str, Any]) -> list[TwinRow]:

@@ -169,6 +169,8 @@ def permuted(means: Float[np.ndarray, " run"], swing: float, dice: np.random.Gen
 
 
 def _interval(gaps: Float[np.ndarray, " anchor"], dice: np.random.Generator) -> tuple[float, float]:
+    if len(gaps) < 2:
+        return np.nan, np.nan
     means = [gaps[dice.integers(0, len(gaps), len(gaps))].mean() for _ in range(2000)]
     low, high = np.quantile(means, (0.025, 0.975))
     return float(low), float(high)

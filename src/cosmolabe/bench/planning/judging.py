@@ -184,11 +184,12 @@ def share_of(
 ) -> tuple[float, float, float]:
     """(mine - floor) / (top - floor) of the means, with its interval over episodes.
 
-    NaN where the way from floor to top is within noise: its interval reaches 0.
+    NaN where the way from floor to top is within noise: its interval reaches 0, or one episode
+    tells none.
     """
     weights = bootstrap.resamples(np.arange(len(mine)))
     way = bootstrap.weighted_mean(top - floor, weights)
-    if bootstrap.interval(way)[0] <= 0:
+    if not bootstrap.interval(way)[0] > 0:
         return np.nan, np.nan, np.nan
     gained = bootstrap.weighted_mean(mine - floor, weights)
     room = np.where(way > 0, way, np.nan)

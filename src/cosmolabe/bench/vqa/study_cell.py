@@ -257,6 +257,8 @@ def _matrix(results: Sequence[Result], name: str) -> tuple[np.ndarray, np.ndarra
 def _redrawn(values: np.ndarray, clips: np.ndarray) -> np.ndarray:
     """Means over (seed, question) with clips and seeds drawn again."""
     by_clip = resamples(clips, RESAMPLES)
-    by_seed = resamples(np.arange(len(values)), RESAMPLES, seed=1)
+    by_seed = np.ones((len(by_clip), 1))
+    if len(values) > 1:
+        by_seed = resamples(np.arange(len(values)), RESAMPLES, seed=1)[: len(by_clip)]
     total = np.einsum("rs,sq,rq->r", by_seed, values, by_clip)
     return total / (by_seed.sum(1) * by_clip.sum(1))
