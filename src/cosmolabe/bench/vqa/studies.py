@@ -159,14 +159,15 @@ def unified(bench: Bench, budget: Budget) -> dict[str, Any]:
 
 
 def epochs(bench: Bench, budget: Budget) -> dict[str, Any]:
-    """One seed a cell; uniform frames."""
+    """How often the same answers are seen, by how many uniform frames."""
     rows = []
     for count in budget.sweep_counts:
         for number in budget.sweep_epochs:
             frames = f"uniform:{count}"
             recipe = replace(budget.recipe, frames=frames, epochs=number)
             cell = Cell(f"{number:g} epochs {frames}", recipe, frames)
-            rows.append({"epochs": number, "frames": frames, **told([bench.run(cell)])})
+            found = bench.over_seeds(cell, budget.seeds)
+            rows.append({"epochs": number, "frames": frames, **told(found)})
     return {"rows": rows}
 
 
