@@ -1,6 +1,7 @@
 """A grid does what is missing and nothing twice; one session that fails stops no other."""
 
 import json
+from dataclasses import asdict
 
 import pyarrow.parquet as pq
 import pytest
@@ -78,6 +79,12 @@ def test_a_plan_survives_being_written_down():
             {"models": ("y-z", "y"), "entrants": (Entrant("a"), Entrant("z-a"))},
             r"one folder: \['pong-y-z-a-0', 'pong-y-z-a-1'\]",
         ),
+        ({"entrants": (Entrant("null", {}, "a/b"),)}, r"called 'pong-pixels-a/b-0'"),
+        ({"entrants": (Entrant("null", {}, "../../up"),)}, r"called 'pong-pixels-\.\./\.\./up-0'"),
+        ({"entrants": (Entrant("null", {}, "a\nb"),)}, "one folder in it"),
+        ({"entrants": (Entrant("null", {}, "a\0b"),)}, "one folder in it"),
+        ({"entrants": (Entrant("null", {}, "x" * 300),)}, "one folder in it"),
+        ({"models": ("../pixels",)}, "one folder in it"),
         ({"budget": "2000steps"}, "needs --steps"),
         ({"budget": "soon"}, "a budget looks like"),
         ({"hooks": {"pixels": "nowhere"}}, "module:function"),
@@ -86,6 +93,31 @@ def test_a_plan_survives_being_written_down():
 def test_a_plan_that_cannot_be_run_is_refused(more, why):
     with pytest.raises(ValueError, match=why):
         plan(**more)
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ([], "no plan of a grid"),
+        (None, "no plan of a grid"),
+        ({}, "no plan of a grid"),
+        ({"seeds": "2"}, "'seeds' is '2', expected int"),
+        ({"seeds": None}, "'seeds' is 'None', expected int"),
+        ({"entrants": 3}, "'entrants' is '3', expected list"),
+        ({"entrants": [3]}, "agent 0: expected an object, got '3'"),
+        ({"entrants": [{}]}, "agent 0: no 'agent'"),
+        ({"entrants": [{"agent": "null", "settings": 4, "name": ""}]}, "'settings' is '4'"),
+        ({"entrants": [{"agent": ["x"], "settings": {}, "name": ""}]}, "'agent' is"),
+    ],
+)
+def test_a_grid_json_that_is_no_plan_is_refused_in_words(tmp_path, told, why):
+    path = tmp_path / "grid.json"
+    whole = plain(asdict(plan()))
+    path.write_text(json.dumps(whole | told if told else told))
+    for ask in (lambda: run_grid(tmp_path, plan()), lambda: list(statuses(tmp_path))):
+        with pytest.raises(ValueError, match=r"grid\.json") as refused:
+            ask()
+        assert why in str(refused.value)
 
 
 def test_a_hook_that_is_not_there_fails_in_words(tmp_path):

@@ -117,6 +117,60 @@ def test_a_store_that_is_gone_or_another_is_told_with_every_place_that_was_looke
     assert main.run(["arena", "score", str(folder), "001"]) == 0
 
 
+@pytest.mark.parametrize("gone", ["index.json", "manifest.json"])
+def test_a_store_that_was_half_copied_hides_no_whole_one(tmp_path, store, gone):
+    folder = made(tmp_path / "one", store)
+    (shutil.copytree(store.folder, folder / "pong") / gone).unlink()
+    facts = read_session(folder)
+    assert find_store(folder, facts).folder == store.folder
+    (folder / "where.json").unlink()
+    with pytest.raises(
+        ValueError, match=rf"looked at {folder}/pong \(.*{gone}.*store \(no store\)"
+    ):
+        find_store(folder, facts)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "/etc", "../../../../../etc", "a\0b", "x" * 100_000, "\ud800", "a\n\x1b[31mb"]
+)
+def test_whatever_a_session_says_of_its_store_only_its_own_episodes_are_taken(
+    tmp_path, store, name, small_store
+):
+    folder = made(tmp_path / "one", store)
+    changed(folder, store=name)
+    facts = read_session(folder)
+    assert find_store(folder, facts).fingerprint == store.fingerprint
+    write_json(folder / "where.json", {"store": name})
+    with pytest.raises(ValueError, match="are not to be found") as told:
+        find_store(folder, facts)
+    assert len(str(told.value)) < 1500
+
+
+@pytest.mark.parametrize("name", ["home", "task"])
+def test_what_an_agent_lays_out_is_never_taken_for_the_store(tmp_path, store, name):
+    from cosmolabe.data.store import open_store
+
+    far = store.folder.rename(tmp_path / "far" / name)
+    folder = made(tmp_path / "one", open_store(far))
+    shutil.copytree(far, folder / name, dirs_exist_ok=True)  # were it ever so like it
+    assert find_store(folder, read_session(folder)).folder == far
+    (folder / "where.json").unlink()
+    with pytest.raises(ValueError, match="are not to be found"):
+        find_store(folder, read_session(folder))
+
+
+@pytest.mark.parametrize("place", ["home/pong", "task/data/pong", "task"])
+def test_no_session_is_made_from_a_store_where_its_agent_may_write(tmp_path, store, place):
+    from cosmolabe.data.store import open_store
+
+    inside = tmp_path / "one" / place
+    inside.parent.mkdir(parents=True, exist_ok=True)
+    inside = open_store(shutil.copytree(store.folder, inside))
+    with pytest.raises(ValueError, match="no place for a store"):
+        made(tmp_path / "one", inside)
+    assert open_store(inside.folder).verify() == 16, "nothing of it was removed"
+
+
 def test_a_session_made_before_with_a_whole_path_is_read_and_gone_on_with(tmp_path, store):
     folder = made(tmp_path / "one", store)
     (folder / "where.json").unlink()

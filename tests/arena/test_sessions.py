@@ -5,9 +5,11 @@ import math
 import re
 import shutil
 import tempfile
+import time
 
 import pytest
 
+from cosmolabe.arena import session as arena_session
 from cosmolabe.arena.driving import run_session
 from cosmolabe.arena.session import Session, best, history, ledger_of
 from cosmolabe.core.agent import Proposal, SessionOver, Tried
@@ -177,6 +179,28 @@ def test_an_interrupted_session_goes_on_with_the_time_it_had_left(new):
     assert spent >= 600.0 - left
     with pytest.raises(ValueError, match="has ended"):
         run_session(folder, "null", {"runs": 3})
+
+
+def test_what_is_tidied_and_laid_out_after_a_kill_costs_the_session_no_time(new, monkeypatch):
+    folder, running = new("linear"), []
+    with Session(folder, agent="null") as session, monkeypatch.context() as killed:
+        killed.setattr(Session, "_score", lambda *_: None)
+        session.run(session.starter)
+    again = Session(folder, agent="null")
+    for name in ("sweep", "val_bed"):
+        does = getattr(arena_session, name)
+
+        def watched(*words, does=does):
+            before = again.clock.seconds_spent
+            time.sleep(0.01)
+            running.append(again.clock.seconds_spent > before)
+            return does(*words)
+
+        monkeypatch.setattr(arena_session, name, watched)
+    with again:
+        assert [one.status for one in again.tried] == ["ok"]
+    assert kinds(folder) == ["begin", "experiment", "resume", "score"]
+    assert running == [False, False]
 
 
 @pytest.mark.parametrize("change", ["taken away", "put back"])

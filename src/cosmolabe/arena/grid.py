@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from cosmolabe.arena.recorded import recorded
-from cosmolabe.core.record import plain, read_json, write_json
+from cosmolabe.core.record import plain, read_json, require_columns, write_json
 from cosmolabe.core.spread import check_engine, spread
 
 SCHEMA = 1
+LONGEST = 200  # bytes of a session's name; file systems take 255
 PLAN, SESSIONS = "grid.json", "sessions"
 Hook = Callable[[Path, Mapping[str, Any]], None]
 """hook(session folder, job): leaves a session there, as `arena new`, `run` and `verify` do."""
@@ -83,6 +84,11 @@ class GridPlan:
             if hook.count(":") != 1:
                 raise ValueError(f"the hook of '{model}' is module:function; got {hook!r}")
         names = Counter(job["name"] for job in self.jobs)
+        if bad := [name for name in names if not _is_plain(name)]:
+            raise ValueError(
+                f"a session of a grid is one folder in it, which cannot be called "
+                f"{bad[0][:80]!r}; name agents and models in letters, as AGENT:NAME"
+            )
         if twice := [name for name, count in names.items() if count > 1]:
             raise ValueError(f"two sessions of a grid would be one folder: {twice[:3]}")
 
@@ -134,13 +140,27 @@ def agree(folder: Path, plan: GridPlan) -> None:
     """Write the plan down, or refuse a folder that was planned otherwise; more seeds may be had."""
     told, path = _without_places(plain(asdict(plan))), folder / PLAN
     if path.exists():
-        was = _without_places(read_json(path))
+        was = _without_places(_planned(path))
         changed = [key for key in told if key != "seeds" and was.get(key) != told[key]]
         if changed:
             raise ValueError(f"{folder} is a grid planned otherwise: {changed} differ")
-        if was.get("seeds", 0) >= plan.seeds:
+        if was["seeds"] >= plan.seeds:
             return
     write_json(path, told)
+
+
+def _planned(path: Path) -> dict[str, Any]:
+    """A plan from the disk, as far as it is read before it is compared."""
+    tree = read_json(path)
+    if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
+        raise ValueError(f"{path} is no plan of a grid of schema {SCHEMA}")
+    require_columns(tree, str(path), {"seeds": (int,), "entrants": (list,)})
+    for place, one in enumerate(tree["entrants"]):
+        where = f"{path}, agent {place}"
+        if not isinstance(one, dict):
+            raise ValueError(f"{where}: expected an object, got {str(one)[:60]!r}")
+        require_columns(one, where, {"agent": (str,), "settings": (dict,), "name": (str,)})
+    return tree
 
 
 def _without_places(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,6 +170,11 @@ def _without_places(tree: Mapping[str, Any]) -> dict[str, Any]:
         for one in tree.get("entrants", ())
     ]
     return {**tree, "entrants": entrants}
+
+
+def _is_plain(name: str) -> bool:
+    """Whether this is the name of one folder, which lies where it is made."""
+    return "/" not in name and name.isprintable() and len(name.encode()) <= LONGEST
 
 
 def plan_of(tree: Mapping[str, Any]) -> GridPlan:
@@ -183,7 +208,7 @@ def one_session(
 
 def statuses(folder: Path) -> Iterator[dict[str, Any]]:
     """Where each session of a grid stands, without doing anything."""
-    for job in plan_of(read_json(folder / PLAN)).jobs:
+    for job in plan_of(_planned(folder / PLAN)).jobs:
         failed = folder / SESSIONS / f"{job['name']}.failed.txt"
         if failed.exists():
             yield {"name": job["name"], "status": "failed", "why": failed.read_text().strip()}

@@ -79,6 +79,7 @@ def new_session(folder: Path, agreement: Agreement, store: Store) -> Path:
         agreement.steps,
         agreement.size,
     )
+    called = store_name(folder, store.folder)
     shutil.rmtree(folder / "task", ignore_errors=True)  # of a try that was cut short
     make_task(folder / "task", plan, store)
     (folder / STARTER).mkdir(exist_ok=True)
@@ -86,7 +87,7 @@ def new_session(folder: Path, agreement: Agreement, store: Store) -> Path:
         shutil.copyfile(folder / "task" / name, folder / STARTER / name)
     told = {
         **plain(agreement),
-        "store": store_name(folder, store.folder),
+        "store": called,
         "data": store.fingerprint,
         "task": protected(folder / "task"),
     }
@@ -129,9 +130,9 @@ class Session:
         self.tell: Callable[[Tried, str], None] | None = None
 
     def __enter__(self) -> "Session":
-        self._clear_unfinished()
         sweep()
-        _ = self.bed  # laid out before the clock runs
+        _ = self.bed  # laid out, and the sweep done, before the clock runs
+        self._clear_unfinished()
         self.clock.start()
         self._show()
         return self

@@ -57,6 +57,21 @@ def test_a_harness_in_real_time_has_a_box_that_is_not(box, level, said):
     assert (words, ended.code) == (f"{os.SCHED_OTHER}\n", 0)
 
 
+@pytest.mark.parametrize("policy", [os.SCHED_IDLE, os.SCHED_BATCH])
+def test_a_harness_that_lets_others_go_first_has_a_box_that_does(box, level, said, policy):
+    """An ordinary user may bring no process out of idle scheduling: such a box did not start."""
+    heard = []
+
+    def harness():  # a thread, for it could not come back either
+        os.sched_setscheduler(0, policy, os.sched_param(0))
+        heard.append(said(box, "import os; print(os.sched_getscheduler(0))", level))
+
+    thread = threading.Thread(target=harness)
+    thread.start()
+    thread.join()
+    assert [(words, ended.code) for words, ended in heard] == [(f"{policy}\n", 0)]
+
+
 def test_what_the_kernel_refuses_is_told_and_leaves_nothing(box, level, said, monkeypatch):
     hold, bubbles = start._hold, []
 

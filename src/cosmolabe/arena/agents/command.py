@@ -18,6 +18,7 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import IO, Any
 
+from cosmolabe.arena import places
 from cosmolabe.arena.presets import Preset, Usage, preset_named
 from cosmolabe.arena.sandbox import Box, Child, Limits, open_child, python_root
 from cosmolabe.arena.sandbox.box import Pieces
@@ -147,7 +148,7 @@ def preset_of(settings: Mapping[str, Any]) -> Preset:
 
 def _box(desk: Session, preset: Preset, own: Pieces, network: str, env: Mapping[str, str]) -> Box:
     """What the tool sees: the system's programs, the task folder, a home that is kept."""
-    home = desk.folder / "home"
+    home = desk.folder / places.HOME
     home.mkdir(exist_ok=True)
     desk.show_time()
     (desk.task / ASKED).mkdir(exist_ok=True)

@@ -272,12 +272,13 @@ def outside(box: Box, word: str) -> str:
 
 
 def _take_turns(pid: int) -> None:
-    """Usual scheduling, whatever the harness has.
+    """Usual scheduling where the harness is in real time; a harness that idles has an idle box.
 
     In real time a box would keep all others from the processor, and the control groups of version 1
-    take no such process in. A video encoder (SVT-AV1) is enough to make a caller of root so.
+    take no such process in. A video encoder (SVT-AV1) is enough to make a caller of root so. Out of
+    idle scheduling (`chrt --idle`) an ordinary user may bring no process.
     """
-    if os.sched_getscheduler(pid) != os.SCHED_OTHER:
+    if os.sched_getscheduler(pid) in (os.SCHED_FIFO, os.SCHED_RR):
         os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
 
 
