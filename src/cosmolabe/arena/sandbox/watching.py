@@ -151,11 +151,18 @@ def remove_tree(folder: Path) -> None:
     Raises:
         ValueError: Something of it cannot be removed.
     """
-    place = ["--", str(folder.absolute())]
-    remove = ["rm", "-rf", "--one-file-system", *place]
-    ended = subprocess.run(remove, capture_output=True, text=True, check=False)
+    place = str(folder.absolute())
+    ended = _ran("rm", "-rf", "--one-file-system", "--", place)
     if ended.returncode:  # folders that were closed to their own user
-        subprocess.run(["chmod", "-R", "u+rwX", *place], capture_output=True, check=False)
-        ended = subprocess.run(remove, capture_output=True, text=True, check=False)
+        _ran("chmod", "-R", "u+rwX", "--", place)
+        ended = _ran("rm", "-rf", "--one-file-system", "--", place)
     if ended.returncode:
         raise ValueError(f"cannot remove {folder}: {ended.stderr.strip()[:300]}")
+
+
+def _ran(*words: str) -> subprocess.CompletedProcess[str]:
+    """A program of every machine's, found there though PATH be empty."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), os.defpath))
+    return subprocess.run(
+        words, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
