@@ -162,7 +162,7 @@ def remove_tree(folder: Path) -> None:
 
 def _ran(*words: str) -> subprocess.CompletedProcess[str]:
     """A program of every machine's, found there though PATH be empty."""
-    path = os.pathsep.join((os.environ.get("PATH", ""), os.defpath))
+    path = os.environ.get("PATH") or os.defpath  # an empty one would be the folder we are in
     return subprocess.run(
         words, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )
