@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterable
@@ -160,9 +161,7 @@ def remove_tree(folder: Path) -> None:
         raise ValueError(f"cannot remove {folder}: {ended.stderr.strip()[:300]}")
 
 
-def _ran(*words: str) -> subprocess.CompletedProcess[str]:
-    """A program of every machine's, found there though PATH be empty."""
-    path = os.environ.get("PATH") or os.defpath  # an empty one would be the folder we are in
-    return subprocess.run(
-        words, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
+def _ran(name: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A program of every machine's, found though PATH name no folder that has it."""
+    program = shutil.which(name) or shutil.which(name, path=os.defpath) or name
+    return subprocess.run([program, *words], capture_output=True, text=True, check=False)
