@@ -12,7 +12,7 @@ from cosmolabe.core import parts
 from cosmolabe.core.record import plain
 
 ABSOLUTE = re.compile(
-    r"\b(?!file:)\w+://\S*|(?:(?<![\w./~])|(?<=^-\w))/(?!\s|$)(?:[^/\s=:,;'\"]*/)*"
+    r"\b(?!(?i:file):)\w+://\S*|(?:(?<![\w./~])|(?<=^-\w))/(?!\s|$)(?:[^/\s=:,;'\"]*/)*"
 )
 """An address, which stays, or the folders of an absolute path within a word."""
 

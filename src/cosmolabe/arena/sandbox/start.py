@@ -276,7 +276,7 @@ def _take_turns(pid: int) -> None:
 
     In real time a box would keep all others from the processor, and the control groups of version 1
     take no such process in. A video encoder (SVT-AV1) is enough to make a caller of root so. Out of
-    idle scheduling (`chrt --idle`) an ordinary user may bring no process.
+    idle scheduling (`chrt -i`) an ordinary user may bring no process.
     """
     if os.sched_getscheduler(pid) in (os.SCHED_FIFO, os.SCHED_RR):
         os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
