@@ -117,7 +117,7 @@ def test_a_store_that_is_gone_or_another_is_told_with_every_place_that_was_looke
     assert main.run(["arena", "score", str(folder), "001"]) == 0
 
 
-@pytest.mark.parametrize("gone", ["index.json", "manifest.json"])
+@pytest.mark.parametrize("gone", ["index.json", "manifest.json", "val-0000000.shard"])
 def test_a_store_that_was_half_copied_hides_no_whole_one(tmp_path, store, gone):
     folder = made(tmp_path / "one", store)
     (shutil.copytree(store.folder, folder / "pong") / gone).unlink()

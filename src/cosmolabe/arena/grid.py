@@ -153,7 +153,9 @@ def _planned(path: Path) -> dict[str, Any]:
     """A plan from the disk, as far as it is read before it is compared."""
     tree = read_json(path)
     if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
-        raise ValueError(f"{path} is no plan of a grid of schema {SCHEMA}")
+        raise ValueError(
+            f"{path} is no plan of a grid of schema {SCHEMA}; is {path.parent} a grid?"
+        )
     require_columns(tree, str(path), {"seeds": (int,), "entrants": (list,)})
     for place, one in enumerate(tree["entrants"]):
         where = f"{path}, agent {place}"

@@ -90,6 +90,16 @@ def test_a_stopped_harness_is_alive(harness):
     assert all(folder.is_dir() for folder in held)
 
 
+def test_a_program_that_outlives_its_harness_holds_no_folder_of_it(temporary):
+    folder, lock = scratch._held_folder("work")
+    with subprocess.Popen(["sleep", "60"], close_fds=False) as child:
+        os.close(lock)  # as a killed harness does
+        later()
+        assert child.poll() is None
+        assert not folder.exists()
+        child.kill()
+
+
 def test_a_harness_that_ends_leaves_nothing(harness, temporary):
     process, (_, work, val) = harness()
     process.communicate()
