@@ -28,8 +28,9 @@ $(VENV)/.ready: pyproject.toml
 demo: setup
 	@$(BIN)/cosmolabe demo --out runs/demo
 
+# A worker a core, four at most, for each may hold 3 GB; a file stays with one, for its fixtures.
 test: setup
-	@$(BIN)/python -m pytest -q --ignore=tests/slow
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --ignore=tests/slow
 
 # What needs the heavier extras, in an environment of its own: OCAtari has to come without what it
 # asks for. A skipped test fails the run; COSMOLABE_ALLOW_SKIPS=1 lets it be.
