@@ -1,4 +1,4 @@
-"""Make the bundled vision-language model: offline, on one core, in about two hours.
+"""Make the bundled vision-language model: offline, on one core, in about two and a half hours.
 
     python recipes/vqa_tiny.py --work runs/vqa-tiny --install
 

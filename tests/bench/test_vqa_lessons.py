@@ -18,9 +18,11 @@ from cosmolabe.bench.vqa.lessons import (
     who,
 )
 from cosmolabe.bench.vqa.looks import TURNED, trainable_look, turned_theme
+from cosmolabe.bench.vqa.making import STAGES
 from cosmolabe.bench.vqa.recipe import SightRecipe, TinyRecipe, WordsRecipe
 from cosmolabe.bench.vqa.seeing import LEGS, seed_of_leg
 from cosmolabe.bench.vqa.sights import SightSource, characters, slots_of_roles
+from cosmolabe.bench.vqa.speaking import seed_of_words
 from cosmolabe.bench.vqa.vocabulary import STAYS_WHO
 from cosmolabe.bench.vqa.vocabulary import vocabulary as words
 from cosmolabe.core import parts
@@ -151,6 +153,13 @@ def test_the_players_car_is_unlike_the_others_which_no_question_can_name() -> No
 def test_another_leg_and_another_draw_show_other_pictures() -> None:
     legs = [SightRecipe(leg=leg, drawn=drawn) for leg in LEGS for drawn in range(3)]
     assert len({seed_of_leg(TinyRecipe(), leg) for leg in legs}) == len(legs)
+
+
+def test_no_two_legs_of_words_see_the_same_clips() -> None:
+    parts_of = [getattr(TinyRecipe(), stage) for stage, _ in STAGES]
+    legs = [part for part in parts_of if isinstance(part, WordsRecipe)]
+    assert len(legs) > 1
+    assert len({seed_of_words(TinyRecipe(), leg) for leg in legs}) == len(legs)
 
 
 def test_is_it_this_number_is_answered_by_the_true_number_and_asked_evenly() -> None:

@@ -36,7 +36,8 @@ STAGES = (
     ("third", "telling"),
     ("fourth", "asked"),
     ("look", "looked"),
-    ("fifth", "tiny"),
+    ("fifth", "staying"),
+    ("sixth", "tiny"),
 )
 """What each stage is called, and the folder of the model after it."""
 Tell = Callable[[str], None]

@@ -151,6 +151,17 @@ class TinyRecipe:
     )
     """A fifth, long: yes and no, which every shorter leg broke off as they began to be learnt, and
     whether somebody stays who they were, frame by frame."""
+    sixth: WordsRecipe = field(
+        default_factory=lambda: WordsRecipe(
+            steps=2000,
+            rate=7e-4,
+            drills={"moves": 0.2, "action": 0.25, "is_action": 0.25, "is_who": 0.1, "stays": 0.2},
+            swapped=0.25,
+            shares={"drill": 0.25, "action_recognition": 0.5, "character_recognition": 0.25},
+            formats={"binary": 0.5, "multiple_choice": 0.2, "open_ended": 0.3},
+        )
+    )
+    """A sixth, at a lower rate, so that nothing is undone: more of actions than before."""
     seed: int = 42
     schema: int = SCHEMA
 

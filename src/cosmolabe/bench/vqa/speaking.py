@@ -22,11 +22,16 @@ def seen_of(vlm: TinyVlm, clips: Sequence[AskedClip], frames: int) -> list[Tenso
     return vlm.see([clip.frames[list(uniform(frames, len(clip.frames)))] for clip in clips])
 
 
+def seed_of_words(recipe: TinyRecipe, leg: WordsRecipe) -> int:
+    """Another for each leg, as its drills are of another number: no leg sees the clips of one."""
+    return recipe.seed + len(leg.drills) - 1
+
+
 def teach_to_speak(
     vlm: TinyVlm, recipe: TinyRecipe, leg: WordsRecipe, folder: Path | None, tell: Tell
 ) -> None:
     """Train projector and language of `vlm` in place for one leg; goes on from `folder`."""
-    lessons = Lessons(recipe, leg, recipe.seed + len(leg.drills) - 1)
+    lessons = Lessons(recipe, leg, seed_of_words(recipe, leg))
     mine = {}
     for name, weight in vlm.module.named_parameters():
         weight.requires_grad_(FAMILY.group(name) != "vision")
