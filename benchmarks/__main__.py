@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.timing import Row, missing
+from cosmolabe.core.markdown import markdown_table
 from cosmolabe.core.record import read_json, versions, write_json
 
 PARTS = (
@@ -39,8 +40,7 @@ seconds, bytes and shares the peer's over ours, so above 1 ours does better. Abs
 between machines and between runs (by 30 % here); only the ratios mean something. A ✗ is a target
 missed; a row without a target only informs.
 """
-HEADER = """| what | ours | peer | peer's | ratio | target | unit | note |
-|---|---|---|---|---|---|---|---|"""
+COLUMNS = ("what", "ours", "peer", "peer's", "ratio", "target", "unit", "note")
 NUMBERS = ("ours", "peer", "ratio")
 Section = dict[str, Any]  # machine, and rows as of `Row`
 
@@ -94,8 +94,8 @@ def page(table: dict[str, Section]) -> str:
     sections = [INTRODUCTION]
     for part, section in table.items():
         told = ast.get_docstring(ast.parse((HERE / f"{part}.py").read_text(encoding="utf-8")))
-        rows = "\n".join(_line(_row(row)) for row in section["rows"])
-        sections.append(f"## {part}\n\n{told}\n\n{HEADER}\n{rows}\n")
+        rows = markdown_table(COLUMNS, [_cells(_row(row)) for row in section["rows"]])
+        sections.append(f"## {part}\n\n{told}\n\n{rows}\n")
         sections.append(f"Machine: {section['machine']}.\n")
     return "\n".join(sections)
 
@@ -105,12 +105,12 @@ def _row(kept: dict[str, Any]) -> Row:
     return Row(**kept | numbers)
 
 
-def _line(row: Row) -> str:
+def _cells(row: Row) -> tuple[str, ...]:
     met = (
         "" if row.target is None else f"{'✓' if row.ratio >= row.target else '✗'} {row.target:.2g}"
     )
-    numbers = f"{_short(row.ours)} | {row.peer_name} | {_short(row.peer)} | {row.ratio:.2f}"
-    return f"| {row.name} | {numbers} | {met} | {row.unit} | {row.note} |"
+    numbers = _short(row.ours), row.peer_name, _short(row.peer), f"{row.ratio:.2f}"
+    return (row.name, *numbers, met, row.unit, row.note)
 
 
 def _short(number: float) -> str:

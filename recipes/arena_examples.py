@@ -34,6 +34,7 @@ from cosmolabe.arena.verifier.verify import Verifier
 from cosmolabe.bench.bed import Bed
 from cosmolabe.bench.readings import finals_of
 from cosmolabe.core import bootstrap
+from cosmolabe.core.figures import with_span
 from cosmolabe.core.protocol import fingerprint
 from cosmolabe.core.record import plain, read_json, versions, write_json
 from cosmolabe.core.rollout import Prediction
@@ -337,11 +338,11 @@ def _gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        fresh = f"{row['again']:+.4f} ({_number(row['again_low'])} to {_number(row['again_high'])})"
+        gain = with_span(row["gain"], row["gain_low"], row["gain_high"], "+.4f")
+        fresh = with_span(row["again"], row["again_low"], row["again_high"], "+.4f")
         lines.append(
             f"| {row['cell']} | {row['agent']} | {row['val']:.4f} | {row['test']:.4f} | "
-            f"{row['start_test']:.4f} | {row['floor']:.4f} | {row['gain']:+.4f} "
-            f"({row['gain_low']:+.4f} to {row['gain_high']:+.4f}) | "
+            f"{row['start_test']:.4f} | {row['floor']:.4f} | {gain} | "
             f"{'' if row['agent'] == 'null' else fresh} | {_number(row['delta_scenario'])} | "
             f"{row['category'] or 'none'} | {', '.join(row['flags']) or 'none'} |"
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cosmolabe.core.figures import with_span
 from cosmolabe.core.record import read_json
 from cosmolabe.report.arena_curves import Line, colours, draw, draw_best_of
 from cosmolabe.report.content import flat
@@ -83,10 +84,7 @@ def signed(value: Any) -> str:  # noqa: ANN401 - any JSON value
 def span(row: Mapping[str, Any], value: str = "iqm") -> str:
     """A value with its interval."""
     middle, low, high = (number(row.get(key)) for key in (value, "low", "high"))
-    if middle != middle:
-        return "–"
-    ends = "" if low != low else f" ({low:.3f} to {high:.3f})"
-    return f"{middle:.3f}{ends}".replace("-", "−")
+    return with_span(middle, low, high).replace("-", "−")
 
 
 def _title(sessions: Sequence[Mapping[str, Any]]) -> str:

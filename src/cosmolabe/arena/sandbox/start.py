@@ -182,7 +182,8 @@ def _abandon(bubble: Bubble) -> str:
     bubble.kill()
     # A first process that bubblewrap has not yet told of waits for it, for ever, with our pipes.
     untold = [] if bubble.init >= 0 else watching.children(bubble.process.pid)
-    for pid in (bubble.process.pid, *untold):
+    bubble.process.kill()
+    for pid in untold:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     words = _last_words(bubble.process)

@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 MOST_ENTRIES = 200_000
@@ -20,36 +20,33 @@ def members(first: int) -> list[int]:
         namespace = os.readlink(f"/proc/{first}/ns/pid")
     except OSError:
         return []
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                if os.readlink(f"/proc/{name}/ns/pid") == namespace:
-                    found.append(int(name))
-    return found
+    return _those(lambda pid: os.readlink(f"/proc/{pid}/ns/pid") == namespace)
 
 
 def session(leader: int) -> list[int]:
     """All processes of the session that process `leader` began."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                if os.getsid(int(name)) == leader:
-                    found.append(int(name))
-    return found
+    return _those(lambda pid: os.getsid(pid) == leader)
 
 
 def children(parent: int) -> list[int]:
     """Processes that `parent` began, by their numbers here."""
+    return _those(lambda pid: int(_fields(pid)[1]) == parent)
+
+
+def _those(holds: Callable[[int], bool]) -> list[int]:
+    """Processes of this machine of which this holds; what ends meanwhile is none of them."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, IndexError):
-                stat = Path(f"/proc/{name}/stat").read_text()
-                if int(stat.rsplit(")", 1)[1].split()[1]) == parent:
+                if holds(int(name)):
                     found.append(int(name))
     return found
+
+
+def _fields(pid: int) -> list[str]:
+    """What /proc/PID/stat says after the program's name, which may hold anything."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def threads(pids: Iterable[int]) -> int:
@@ -89,8 +86,7 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     ticks = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(int(word) for word in fields[11:15])
+            ticks += sum(int(word) for word in _fields(pid)[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

@@ -86,8 +86,8 @@ def score_inputs(
     ahead: int = 1,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """(place, row) of each input in turn; the rest as `watch_inputs`."""
-    more: dict[str, Any] = {"limits": limits, "features": features, "ahead": ahead}
-    with closing(watch_inputs(judge, inputs, **more)) as watched:
+    watched = watch_inputs(judge, inputs, limits=limits, features=features, ahead=ahead)
+    with closing(watched):
         for place, (about, seen) in enumerate(watched):
             yield place, about | row_of(_verdict(judge, seen))
 
